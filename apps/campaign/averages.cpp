@@ -3,6 +3,8 @@
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "codelets/contract/effective_mass.hpp"
+#include "codelets/lattice/boundary.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
@@ -20,12 +22,12 @@ std::string kind_of(const Source& source) {
 }
 
 /// Kinds of sources in the order of the campaign, and the sources of each.
-std::vector<std::pair<std::string, std::vector<std::string>>> sources_by_kind(const Campaign& campaign) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+std::vector<std::pair<std::string, std::vector<Source>>> sources_by_kind(const Campaign& campaign) {
+  std::vector<std::pair<std::string, std::vector<Source>>> kinds;
   for (const Source& source : campaign.sources) {
     auto place = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == kind_of(source); });
     if (place == kinds.end()) place = kinds.insert(kinds.end(), {kind_of(source), {}});
-    place->second.push_back(quarkstar::text_of(source));
+    place->second.push_back(source);
   }
   return kinds;
 }
@@ -33,23 +35,37 @@ std::vector<std::pair<std::string, std::vector<std::string>>> sources_by_kind(co
 /// Samples of one quark and kind of source, one configuration after the other.
 struct Samples {
   Average average;
-  std::vector<std::string> sources;
-  std::vector<std::string> names;  ///< of correlators
+  std::vector<Source> sources;
+  std::complex<double> three_phases;  ///< of time's boundary, of three quarks
   std::size_t time_slices = 0;
   std::map<std::string, std::vector<std::vector<double>>> of_correlators;
 
-  void add(const std::string& configuration, const std::map<std::string, RowResults>& rows) {
+  /// file: of the results.
+  void add(const std::string& configuration, const ConfigurationResults& results, const std::string& file) {
     average.configurations.push_back(configuration);
-    for (const std::string& source : sources)
-      for (const Correlator& correlator : rows.at(source).correlators) {
-        time_slices = correlator.values.size();
-        std::vector<std::vector<double>>& samples = of_correlators[correlator.name];
-        if (samples.size() < average.configurations.size()) samples.emplace_back(time_slices + correlator.imaginary.size(), 0.0);
-        std::vector<double>& mean = samples.back();
-        const auto share = static_cast<double>(sources.size());
-        for (std::size_t t = 0; t < time_slices; ++t) mean[t] += correlator.values[t] / share;
-        for (std::size_t t = 0; t < correlator.imaginary.size(); ++t) mean[time_slices + t] += correlator.imaginary[t] / share;
-      }
+    for (const Source& source : sources) {
+      const RowResults* row = results.find(average.quark, quarkstar::text_of(source));
+      if (row == nullptr)
+        throw Error(ErrorKind::input, file, fmt::format("the row {} {} is no longer there", average.quark, quarkstar::text_of(source)),
+                    "a start of the campaign computes it anew");
+      for (const Correlator& correlator : row->correlators) add(correlator, source);
+    }
+  }
+
+ private:
+  void add(const Correlator& correlator, const Source& source) {
+    time_slices = correlator.values.size();
+    std::vector<std::vector<double>>& samples = of_correlators[correlator.name];
+    if (samples.size() < average.configurations.size()) samples.emplace_back(time_slices + correlator.imaginary.size(), 0.0);
+    std::vector<double>& mean = samples.back();
+    const bool baryon = contract::channel_of(correlator.name).baryon, complex = !correlator.imaginary.empty();
+    for (std::size_t t = 0; t < time_slices; ++t) {
+      std::complex<double> value(correlator.values[t], complex ? correlator.imaginary[t] : 0);
+      if (baryon && t + static_cast<std::size_t>(source.time()) >= time_slices) value *= three_phases;
+      value /= static_cast<double>(sources.size());
+      mean[t] += value.real();
+      if (complex) mean[time_slices + t] += value.imag();
+    }
   }
 };
 
@@ -89,17 +105,19 @@ AverageCorrelator average_correlator(const std::string& name, const std::vector<
 std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal) {
   std::vector<Samples> all;
   for (const Quark& quark : campaign.quarks)
-    for (const auto& [kind, sources] : sources_by_kind(campaign)) all.push_back({{quark.name, kind, {}, {}}, sources, {}, 0, {}});
+    for (const auto& [kind, sources] : sources_by_kind(campaign))
+      all.push_back({{quark.name, kind, {}, {}}, sources, boundary_phase(3 * quark.config.boundary[3]), 0, {}});
   for (const Configuration& configuration : campaign.configurations) {
     const auto complete = [&](const Samples& samples) {
-      return std::all_of(samples.sources.begin(), samples.sources.end(), [&](const std::string& source) {
-        return journal.is_done({configuration.name, samples.average.quark, source});
+      return std::all_of(samples.sources.begin(), samples.sources.end(), [&](const Source& source) {
+        return journal.is_done({configuration.name, samples.average.quark, quarkstar::text_of(source)});
       });
     };
     if (std::none_of(all.begin(), all.end(), complete)) continue;
-    const ConfigurationResults results = read_results(campaign.file_of(configuration));
+    const std::string file = campaign.file_of(configuration);
+    const ConfigurationResults results = read_results(file);
     for (Samples& samples : all)
-      if (complete(samples)) samples.add(configuration.name, results.of_quarks.at(samples.average.quark));
+      if (complete(samples)) samples.add(configuration.name, results, file);
   }
   std::vector<Average> averages;
   for (Samples& samples : all) {
@@ -121,7 +139,9 @@ void write_averages(const std::string& path, const Campaign& campaign, const std
     file.make_group(group);
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == average.source; });
     file.write(group + "/configurations", average.configurations);
-    file.write(group + "/sources", kind->second);
+    std::vector<std::string> sources;
+    for (const Source& source : kind->second) sources.push_back(quarkstar::text_of(source));
+    file.write(group + "/sources", sources);
     file.attribute("bin", fmt::format("{}", campaign.bin), group);
     file.make_group(group + "/correlators");
     file.make_group(group + "/effective_masses");

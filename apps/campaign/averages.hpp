@@ -3,6 +3,7 @@
 #include "apps/campaign/campaign.hpp"
 #include "apps/campaign/journal.hpp"
 #include "apps/run/statistics.hpp"
+#include "codelets/contract/correlators.hpp"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@ struct AverageCorrelator {
   std::string name;
   std::vector<Estimate> real, imaginary;      ///< t = 0..T-1; imaginary: empty where every summand is real
   std::vector<Estimate> log_mass, cosh_mass;  ///< of the averaged real parts, t = 0..T-2
+
+  /// The one of them that is its mass where one state dominates: cosh where both directions of time have the same.
+  bool goes_both_ways() const { return contract::channel_of(name).reflection == 1; }
+  const std::vector<Estimate>& mass() const { return goes_both_ways() ? cosh_mass : log_mass; }
 };
 
 /// Of a quark and all its sources of one kind, which are averaged on every configuration before.
@@ -27,8 +32,9 @@ struct Average {
 AverageCorrelator average_correlator(const std::string& name, const std::vector<std::vector<double>>& samples, std::size_t time_slices,
                                      int bin);
 
-/// Of what is done, in the order of quarks and of their sources. Reads the configurations' files. Throws Error(input) naming one that is
-/// damaged.
+/// Of what is done, in the order of quarks and of their sources. Baryons from sources at any time are like those from t = 0: behind the
+/// end of the lattice they get back what the boundary has given their three quarks. Reads the configurations' files. Throws Error(input)
+/// naming one that is damaged.
 std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal);
 
 /// /QUARK/SOURCE/correlators/NAME/{mean,error} (T doubles, or complex numbers), /QUARK/SOURCE/effective_masses/NAME/{log,log_error,cosh,

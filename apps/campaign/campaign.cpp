@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 
 namespace quarkstar::app::campaign {
@@ -146,7 +147,7 @@ Parsed parse(Campaign& campaign) {
   return parsed;
 }
 
-/// The files that a pattern of the shell stands for, in alphabetical order.
+/// The files that a pattern of the shell stands for, by name, where lat.2 comes before lat.10: neighbours may be binned.
 std::vector<std::string> files_like(const std::string& pattern, const std::string& where) {
   glob_t found{};
   const int code = ::glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
@@ -154,6 +155,7 @@ std::vector<std::string> files_like(const std::string& pattern, const std::strin
   for (std::size_t i = 0; i < found.gl_pathc; ++i)
     if (!std::filesystem::is_directory(found.gl_pathv[i])) files.emplace_back(found.gl_pathv[i]);
   ::globfree(&found);
+  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) { return ::strverscmp(a.c_str(), b.c_str()) < 0; });
   if (code != 0 || files.empty())
     refuse(where, fmt::format("no file is called '{}'", pattern), "check the path, which begins in the folder where the command runs");
   return files;
@@ -201,6 +203,9 @@ void choose_correlators(std::vector<Quark>& quarks, const Parsed& parsed) {
   }
 }
 
+/// Whether the bits of a right-hand side depend on those beside it.
+bool mixes_vectors(const RunConfig& config) { return find_krylov_solver(config.solver.solver)->mixes_vectors; }
+
 void check(Quark& quark) {
   RunConfig& config = quark.config;
   at_place_of(quark, [&] {
@@ -211,11 +216,10 @@ void check(Quark& quark) {
     RunConfig with_files = config;
     with_files.gauge = with_files.out = "of each configuration";
     check_complete(with_files);
-    const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
-    if (solver.mixes_vectors && config.action->components % config.nrhs != 0)
+    if (mixes_vectors(config) && config.action->components % config.nrhs != 0)
       throw Error(ErrorKind::input, Parameter("nrhs"),
                   fmt::format("with {} the bits of a source would depend on the one beside it, of which {} columns are in its groups",
-                              solver.name, config.nrhs),
+                              config.solver.solver, config.nrhs),
                   fmt::format("use {}, the columns of one source, or a part of them", config.action->components));
   });
 }
@@ -229,11 +233,9 @@ void at_place_of(const Quark& quark, const std::function<void()>& check) {
     const std::string message = with_keys(error.what());
     if (error.parameter().empty() && message == error.what()) throw;
     if (error.parameter().empty()) throw Error(error.kind(), "", message, "");  // it knows its place
-    const auto& given = quark.config.given;
-    const auto place = std::find_if(given.begin(), given.end(), [&](const auto& setting) { return setting.first == error.parameter(); });
-    throw Error(
-        error.kind(), place != given.end() ? place->second : quark.where,
-        place != given.end() && message.starts_with(error.parameter() + ": ") ? message.substr(error.parameter().size() + 2) : message, "");
+    const std::string* place = place_of(quark, error.parameter());
+    const bool named = place != nullptr && message.starts_with(error.parameter() + ": ");
+    throw Error(error.kind(), place != nullptr ? *place : quark.where, named ? message.substr(error.parameter().size() + 2) : message, "");
   }
 }
 
@@ -253,9 +255,21 @@ std::string with_keys(std::string_view message) {
 
 bool is_of_whole_campaign(std::string_view key) { return std::find(of_whole.begin(), of_whole.end(), key) != of_whole.end(); }
 
-bool changes_no_bit(std::string_view key) {
-  constexpr std::string_view keys[] = {"nrhs", "in-flight", "max-iterations", "check-every", "no-tune"};
-  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+bool changes_no_bit(std::string_view key, const RunConfig& quark) {
+  constexpr std::string_view keys[] = {"in-flight", "max-iterations", "check-every", "no-tune"};
+  return (key == "nrhs" && !mixes_vectors(quark)) || std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+}
+
+const std::string* place_of(const Quark& quark, std::string_view key) {
+  const auto& given = quark.config.given;
+  const auto last = std::find_if(given.rbegin(), given.rend(), [key](const auto& setting) { return setting.first == key; });
+  return last == given.rend() ? nullptr : &last->second;
+}
+
+std::string Campaign::propagator_of(const Row& row) const {
+  std::string name = fmt::format("{}.{}.{}.h5", row.configuration, row.quark, row.source);
+  std::replace(name.begin(), name.end(), ':', '-');
+  return out + "/propagators/" + name;
 }
 
 bool has_correlator(const ActionKind& kind, std::string_view name) {

@@ -2,6 +2,7 @@
 // What a campaign is asked to do: the TOML file of `quarkstar run`.
 #include "apps/run/config.hpp"
 
+#include <compare>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,9 +22,15 @@ struct Quark {
   RunConfig config;   ///< with all sources; complete() and checked, but for the gauge configuration, which it lacks
 };
 
+/// A row of the campaign: one source of one quark on one configuration.
+struct Row {
+  std::string configuration, quark, source;
+  auto operator<=>(const Row&) const = default;
+};
+
 struct Campaign {
   std::string file;
-  std::vector<Configuration> configurations;  ///< in the order of the file, those of a pattern by name
+  std::vector<Configuration> configurations;  ///< in the order of the file, those of a pattern by name, where 2 comes before 10
   std::string out;
   std::vector<Source> sources;
   std::string sources_where;
@@ -33,6 +40,7 @@ struct Campaign {
   int grace = 10;            ///< seconds that a solve may take after a signal before it is given up
 
   std::string file_of(const Configuration& configuration) const { return out + "/configurations/" + configuration.name + ".h5"; }
+  std::string propagator_of(const Row& row) const;
   std::string journal() const { return out + "/journal.jsonl"; }
 };
 
@@ -40,8 +48,11 @@ struct Campaign {
 /// as flags.
 bool is_of_whole_campaign(std::string_view key);
 
-/// Keys of quarks that change how they are solved and no bit of what comes out.
-bool changes_no_bit(std::string_view key);
+/// Keys of quarks that change how they are solved and no bit of what comes out. Of solvers that mix vectors nrhs is none of them.
+bool changes_no_bit(std::string_view key, const RunConfig& quark);
+
+/// Where a setting of the quark was given, the last time if it was more than once; nullptr where it was not.
+const std::string* place_of(const Quark& quark, std::string_view key);
 
 /// Reads the file, finds the configurations, and completes and checks every quark. overriding: `out` and settings of the whole campaign
 /// that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the

@@ -1,13 +1,17 @@
 #include "apps/campaign/journal.hpp"
 
+#include "apps/campaign/results_file.hpp"
 #include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 
 namespace quarkstar::app::campaign {
@@ -24,9 +28,42 @@ Json settings_of(const Quark& quark) {
   for (const auto& [key, value] : parameters_of(quark.config)) {
     const bool of_links = key == "lattice" || key == "reunitarize";
     const bool of_run = key == "source" || key == "out" || (is_of_whole_campaign(key) && !of_links);
-    if (!of_run && !changes_no_bit(key)) settings[std::string(key)] = Json::parse(value.dump());
+    if (!of_run && !changes_no_bit(key, quark.config)) settings[std::string(key)] = Json::parse(value.dump());
   }
   return settings;
+}
+
+/// What quarks of that action have where nobody gives it.
+Json default_of(const Quark& quark, const std::string& key) {
+  RunConfig plain;
+  plain.action = quark.config.action;
+  complete(plain);
+  return Json::parse(find_setting(key)->get(plain).dump());
+}
+
+void for_lines(const std::string& text, const std::function<void(const Json&)>& use) {
+  for (const std::string& line : split(text, '\n'))
+    if (!line.empty()) use(Json::parse(line));
+}
+
+/// Those of the rows of one configuration that are not in its file, or lack the propagator that the campaign writes. Warns of them.
+std::vector<Row> lost_of(std::vector<Row> rows, const Campaign& campaign, const std::string& file) {
+  ConfigurationResults results;
+  try {
+    if (std::filesystem::exists(file)) results = read_results(file);
+  } catch (const std::exception& damage) {
+    spdlog::warn("{}", damage.what());
+    return rows;
+  }
+  std::erase_if(rows, [&](const Row& row) {
+    if (results.find(row.quark, row.source) == nullptr) return false;
+    const bool in_campaign =
+        std::any_of(campaign.quarks.begin(), campaign.quarks.end(), [&](const Quark& quark) { return quark.name == row.quark; }) &&
+        std::any_of(campaign.sources.begin(), campaign.sources.end(), [&](const Source& s) { return quarkstar::text_of(s) == row.source; });
+    return !campaign.propagators || !in_campaign || std::filesystem::exists(campaign.propagator_of(row));
+  });
+  if (!rows.empty()) spdlog::warn("{}: {} of its rows are no longer there: they are computed anew", file, rows.size());
+  return rows;
 }
 
 std::string shown(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -45,9 +82,7 @@ Journal::Journal(const std::string& path, Mode mode) : path_(path) {
     else JsonLines::read(path, kind_of_journal, keep);
   });
   text = job.broadcast(text);
-  if (job.is_root()) return;
-  for (const std::string& line : split(text, '\n'))
-    if (!line.empty()) take(Json::parse(line));
+  if (!job.is_root()) for_lines(text, [this](const Json& line) { take(line); });
 }
 
 void Journal::take(const Json& line) {
@@ -55,36 +90,44 @@ void Journal::take(const Json& line) {
   const std::string kind = text("kind");
   if (kind == "campaign") {
     lattice_ = line.at("lattice").get<Coord>();
+    version_ = line.value("version", "");
   } else if (kind == "quark") {
     settings_.insert_or_assign(text("name"), line.at("settings"));
   } else if (kind == "done") {
     const Row row{text("configuration"), text("quark"), text("source")};
     done_.insert_or_assign(row, line.at("seconds").get<double>());
     seconds_[row.quark].push_back(done_.at(row));
-    failures_.erase({row.configuration, ""});
-    failures_.erase({row.configuration, row.quark});
+    failures_.erase({row.configuration, "", ""});
+    failures_.erase({row.configuration, row.quark, ""});
+    failures_.erase(row);
+  } else if (kind == "removed") {
+    for (const Json& row : line.at("rows"))
+      done_.erase({text("configuration"), row.at(0).get<std::string>(), row.at(1).get<std::string>()});
   } else {
-    failures_.erase({text("configuration"), ""});  // what could be read is not damaged
-    failures_.insert_or_assign({text("configuration"), text("quark")}, text("reason"));
+    failures_.erase({text("configuration"), "", ""});  // what could be read is not damaged
+    failures_.insert_or_assign({text("configuration"), text("quark"), line.value("source", "")}, text("reason"));
   }
 }
 
 void Journal::append(const Json& line) {
-  runtime::mpi::Job::current().on_root([&] { lines_->append(line); });
+  runtime::mpi::Job::current().on_root([&] {
+    if (lines_) lines_->append(line);
+  });
   take(line);
 }
 
 void Journal::require_same_settings(const Campaign& campaign) const {
   for (const Quark& quark : campaign.quarks) {
     const auto before = settings_.find(quark.name);
-    if (before == settings_.end()) continue;
+    const auto of_quark = [&](const auto& row) { return row.first.quark == quark.name; };
+    if (before == settings_.end() || std::none_of(done_.begin(), done_.end(), of_quark)) continue;
     const Json now = settings_of(quark);
     for (const auto& [key, value] : now.items()) {
-      const Json then = before->second.value(key, Json());
+      // A setting that the program did not have then was what it is where nobody gives it.
+      const Json then = before->second.contains(key) ? before->second.at(key) : default_of(quark, key);
       if (then == value) continue;
-      const auto& given = quark.config.given;
-      const auto place = std::find_if(given.rbegin(), given.rend(), [&key = key](const auto& setting) { return setting.first == key; });
-      throw Error(ErrorKind::input, place != given.rend() ? place->second : quark.where,
+      const std::string* place = place_of(quark, key);
+      throw Error(ErrorKind::input, place != nullptr ? *place : quark.where,
                   fmt::format("{} is {} here, and was {} when rows of quark {} were computed ({})", key, shown(value), shown(then),
                               quark.name, path_),
                   "give the quark another name, or the campaign another folder `out`");
@@ -92,30 +135,53 @@ void Journal::require_same_settings(const Campaign& campaign) const {
   }
 }
 
-void Journal::forget_without_files(const Campaign& campaign) {
+void Journal::forget_lost(const Campaign& campaign) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::string gone;  // a letter for each configuration
+  std::string lines;
   job.on_root([&] {
-    for (const Configuration& configuration : campaign.configurations)
-      gone += std::filesystem::exists(campaign.file_of(configuration)) ? '-' : 'x';
+    for (const Configuration& configuration : campaign.configurations) {
+      const std::vector<Row> rows = rows_of(configuration.name);
+      if (rows.empty()) continue;
+      const std::vector<Row> lost = lost_of(rows, campaign, campaign.file_of(configuration));
+      if (lost.empty()) continue;
+      Json names = Json::array();
+      for (const Row& row : lost) names.push_back(Json::array({row.quark, row.source}));
+      const Json line{{"kind", "removed"}, {"configuration", configuration.name}, {"rows", names}};
+      lines += line.dump() + "\n";
+    }
   });
-  gone = job.broadcast(gone);
-  for (std::size_t c = 0; c < gone.size(); ++c)
-    if (gone[c] == 'x') std::erase_if(done_, [&](const auto& row) { return row.first.configuration == campaign.configurations[c].name; });
+  for_lines(job.broadcast(lines), [this](const Json& line) { append(line); });
 }
 
 void Journal::begin(const Campaign& campaign, const Coord& lattice) {
-  if (!lattice_) append({{"kind", "campaign"}, {"lattice", lattice}});
+  if (const std::string version = version_line(); !lattice_ || version_ != version) {
+    if (!done_.empty() && runtime::mpi::Job::current().is_root())
+      spdlog::warn("{}: rows were computed by {}; further ones, by {}, may have other last bits", path_,
+                   version_.empty() ? "an earlier version" : version_, version);
+    append({{"kind", "campaign"}, {"lattice", lattice}, {"version", version}});
+  }
   for (const Quark& quark : campaign.quarks)
-    if (!settings_.contains(quark.name)) append({{"kind", "quark"}, {"name", quark.name}, {"settings", settings_of(quark)}});
+    if (const Json settings = settings_of(quark); !settings_.contains(quark.name) || settings_.at(quark.name) != settings)
+      append({{"kind", "quark"}, {"name", quark.name}, {"settings", settings}});
 }
 
 void Journal::note_done(const Row& row, double seconds) {
   append({{"kind", "done"}, {"configuration", row.configuration}, {"quark", row.quark}, {"source", row.source}, {"seconds", seconds}});
 }
 
-void Journal::note_failed(const std::string& configuration, const std::string& quark, const std::string& reason) {
-  append({{"kind", "failed"}, {"configuration", configuration}, {"quark", quark}, {"reason", reason}});
+void Journal::note_failed(const Row& failed, const std::string& reason) {
+  append({{"kind", "failed"},
+          {"configuration", failed.configuration},
+          {"quark", failed.quark},
+          {"source", failed.source},
+          {"reason", reason}});
+}
+
+std::vector<Row> Journal::rows_of(const std::string& configuration) const {
+  std::vector<Row> rows;
+  for (auto row = done_.lower_bound({configuration, "", ""}); row != done_.end() && row->first.configuration == configuration; ++row)
+    rows.push_back(row->first);
+  return rows;
 }
 
 std::optional<double> Journal::seconds_of(const std::string& quark) const {

@@ -3,20 +3,13 @@
 #include "apps/campaign/campaign.hpp"
 #include "apps/run/json_lines.hpp"
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace quarkstar::app::campaign {
-
-/// A row of the campaign: one source of one quark on one configuration.
-struct Row {
-  std::string configuration, quark, source;
-  auto operator<=>(const Row&) const = default;
-};
 
 /// Of all ranks alike: the root reads and writes the file. All calls but the const ones are collective.
 class Journal {
@@ -28,34 +21,39 @@ class Journal {
 
   /// Throws Error(input) naming a quark's setting that is not the one with which its rows were computed, and both values.
   void require_same_settings(const Campaign& campaign) const;
-  /// Rows whose results somebody has removed are not done. The root looks.
-  void forget_without_files(const Campaign& campaign);
-  /// Notes the lattice, and the settings of quarks that are new.
+  /// Rows whose results, or propagators where the campaign writes them, are not in their files, or cannot be read, are not done. Notes it:
+  /// when some of them are done again, the old lines about the others must not count. The root looks, and warns.
+  void forget_lost(const Campaign& campaign);
+  /// Notes the lattice, the program's version and the settings of quarks, where they are new. Warns where the version is another one.
   void begin(const Campaign& campaign, const Coord& lattice);
   std::optional<Coord> lattice() const { return lattice_; }
 
   void note_done(const Row& row, double seconds);
-  /// quark: empty where the configuration itself has failed.
-  void note_failed(const std::string& configuration, const std::string& quark, const std::string& reason);
+  /// failed: a row, one without source where all of the quark has failed, or the configuration alone.
+  void note_failed(const Row& failed, const std::string& reason);
 
   bool is_done(const Row& row) const { return done_.contains(row); }
+  /// What is done of a configuration, quarks and sources that the campaign no longer has among it.
+  std::vector<Row> rows_of(const std::string& configuration) const;
   /// Mean of the latest rows of a quark; none where there are none.
   std::optional<double> seconds_of(const std::string& quark) const;
-  /// Reasons by configuration and quark, until the row is done, or the configuration could be read.
-  const std::map<std::pair<std::string, std::string>, std::string>& failures() const { return failures_; }
+  /// Reasons of note_failed(), until the row is done, or the configuration could be read.
+  const std::map<Row, std::string>& failures() const { return failures_; }
 
  private:
   using Json = JsonLines::Json;
   void take(const Json& line);
+  /// take(), in the file too where this program writes it.
   void append(const Json& line);
 
   std::string path_;
   std::unique_ptr<JsonLines> lines_;  ///< on the root, where it writes
   std::optional<Coord> lattice_;
+  std::string version_;                   ///< version_line() of the program that was the last to compute rows
   std::map<std::string, Json> settings_;  ///< by quark
   std::map<Row, double> done_;
   std::map<std::string, std::vector<double>> seconds_;  ///< by quark, in the order of rows
-  std::map<std::pair<std::string, std::string>, std::string> failures_;
+  std::map<Row, std::string> failures_;
 };
 
 }  // namespace quarkstar::app::campaign

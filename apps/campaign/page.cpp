@@ -27,14 +27,19 @@ Series series_of(const std::string& name, const std::vector<Estimate>& estimates
   return series;
 }
 
+/// "pion (cosh)"
+std::string mass_name(const AverageCorrelator& correlator) {
+  return fmt::format("{} ({})", correlator.name, correlator.goes_both_ways() ? "cosh" : "log");
+}
+
 std::string figures_of(const Average& average) {
   const std::string what = fmt::format("quark {}, {} source", average.quark, average.source);
   Plot correlators{.title = "Correlators, |C|, " + what, .x_label = "t - t_source", .y_label = "|C(t)|", .log_y = true, .series = {}};
-  Plot masses{.title = "Effective masses (cosh), " + what, .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
+  Plot masses{.title = "Effective masses, " + what, .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
   for (const AverageCorrelator& c : average.correlators) {
     correlators.series.push_back(series_of(c.name, c.real));
     for (double& value : correlators.series.back().y) value = std::abs(value);
-    masses.series.push_back(series_of(c.name, c.cosh_mass));
+    masses.series.push_back(series_of(mass_name(c), c.mass()));
   }
   return figure(correlators) + figure(masses);
 }
@@ -45,12 +50,12 @@ std::string masses_table(const Average& average) {
   for (std::size_t begin = 0; begin < average.correlators.size(); begin += in_a_table) {
     const std::span some = std::span(average.correlators).subspan(begin, std::min(in_a_table, average.correlators.size() - begin));
     TableRow head{"t - t_source"};
-    for (const AverageCorrelator& c : some) head.push_back("a m " + c.name);
+    for (const AverageCorrelator& c : some) head.push_back("a m " + mass_name(c));
     std::vector<TableRow> rows;
-    for (std::size_t t = 0; t < some.front().cosh_mass.size(); ++t) {
+    for (std::size_t t = 0; t < some.front().mass().size(); ++t) {
       TableRow row{fmt::format("{}", t)};
       for (const AverageCorrelator& c : some)
-        row.push_back(std::isfinite(c.cosh_mass[t].mean) ? estimate_text(c.cosh_mass[t].mean, c.cosh_mass[t].error) : "-");
+        row.push_back(std::isfinite(c.mass()[t].mean) ? estimate_text(c.mass()[t].mean, c.mass()[t].error) : "-");
       rows.push_back(std::move(row));
     }
     html += table("", head, rows);
@@ -58,13 +63,19 @@ std::string masses_table(const Average& average) {
   return html;
 }
 
+std::string errors_text(std::size_t configurations, int bin) {
+  const std::string bins = bin > 1 ? fmt::format(", {} configurations in a bin", bin) : "";
+  if (configurations < 2 * static_cast<std::size_t>(bin)) return "no errors, for which there have to be two bins" + bins;
+  return "errors by jackknife" + bins;
+}
+
 std::string averages_section(const Outcome& outcome, const std::vector<Average>& averages) {
   if (averages.empty()) return "<p>No configuration has all its sources yet.</p>\n";
   std::string html;
   for (const Average& average : averages) {
-    html += fmt::format("<h2>Quark {}, {} source</h2>\n<p>{} of {} configurations; errors by jackknife{}.</p>\n", escape(average.quark),
+    html += fmt::format("<h2>Quark {}, {} source</h2>\n<p>{} of {} configurations; {}.</p>\n", escape(average.quark),
                         escape(average.source), average.configurations.size(), outcome.campaign.configurations.size(),
-                        outcome.campaign.bin > 1 ? fmt::format(", {} configurations in a bin", outcome.campaign.bin) : "");
+                        errors_text(average.configurations.size(), outcome.campaign.bin));
     html += "<div class=\"plots\">\n" + figures_of(average) + "</div>\n" + masses_table(average);
   }
   return html;
@@ -74,8 +85,9 @@ std::string failures_section(const Outcome& outcome) {
   if (outcome.failures.empty()) return "";
   std::vector<TableRow> rows;
   for (const Failure& failure : outcome.failures)
-    rows.push_back({failure.configuration, failure.quark.empty() ? "all" : failure.quark, failure.reason});
-  return "<h2>Failures</h2>\n" + table("facts", {"configuration", "quark", "reason"}, rows);
+    rows.push_back({failure.row.configuration, failure.row.quark.empty() ? "all" : failure.row.quark,
+                    failure.row.source.empty() ? "all" : failure.row.source, failure.reason});
+  return "<h2>Failures</h2>\n" + table("facts", {"configuration", "quark", "source", "reason"}, rows);
 }
 
 std::string configurations_section(const Outcome& outcome) {

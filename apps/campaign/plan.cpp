@@ -94,7 +94,7 @@ std::vector<Source> missing_sources(const Campaign& campaign, const Journal& jou
   return missing;
 }
 
-CampaignPlan count(const Campaign& campaign, const Journal& journal, const Coord& lattice) {
+CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const Coord& lattice) {
   CampaignPlan plan{&campaign, lattice, campaign.configurations.size() * campaign.quarks.size() * campaign.sources.size(), 0, {}, 0, 0};
   std::size_t missing = 0;
   for (const Configuration& configuration : campaign.configurations)

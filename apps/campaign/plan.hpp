@@ -34,7 +34,7 @@ std::vector<Source> missing_sources(const Campaign& campaign, const Journal& jou
                                     const Quark& quark);
 
 /// The campaign without a session: what is missing, and its size.
-CampaignPlan count(const Campaign& campaign, const Journal& journal, const Coord& lattice);
+CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const Coord& lattice);
 
 /// Adds who solves what where. Measures the Dslash of quarks of which no row is done, half a second for each owner of blocks. Collective.
 void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& session);

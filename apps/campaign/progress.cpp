@@ -48,10 +48,10 @@ bool CampaignWatch::interrupted() {
 
 std::unique_ptr<RunProgress> CampaignWatch::progress(const std::string&, int) { return std::make_unique<Part>(*this); }
 
-void CampaignWatch::begin(const std::string& configuration, const Quark& quark, std::size_t rows) {
+void CampaignWatch::begin(const std::string& configuration, const Quark& quark) {
   label_ = fmt::format("{} {}", configuration, quark.name);
   quark_ = quark.name;
-  rows_ = rows;
+  rows_done_ = 0;
   solves_a_row_ = solves_of(quark);
   row_began_ = Clock::now();
 }
@@ -63,13 +63,14 @@ double CampaignWatch::row_done() {
   Rate& rate = rates_.at(quark_);
   rate.seconds += seconds;
   rate.rows += 1;
+  --rate.left;
+  ++rows_done_;
   return seconds;
 }
 
-void CampaignWatch::end() {
-  solved_ += static_cast<int>(rows_) * solves_a_row_;
-  rates_.at(quark_).left -= rows_;
-  rows_ = 0;
+void CampaignWatch::end(std::size_t rows) {
+  solved_ += static_cast<int>(rows) * solves_a_row_;
+  rates_.at(quark_).left -= rows - rows_done_;
 }
 
 std::string CampaignWatch::left_text() const {

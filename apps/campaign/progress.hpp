@@ -17,17 +17,15 @@ class CampaignWatch : public RunWatch {
 
   /// Whether the solve that runs is to be given up: the grace after the signal is over.
   bool interrupted() override;
+  bool begins_nothing() override { return outer_.interrupted(); }
   bool save_requested() override { return outer_.save_requested(); }
   std::unique_ptr<RunProgress> progress(const std::string& title, int steps) override;
-  /// Whether nothing else is to be started: the same answer on all ranks, so all must ask.
-  bool should_end() { return interrupted_anywhere(outer_); }
-
-  /// Solves of so many rows begin.
-  void begin(const std::string& configuration, const Quark& quark, std::size_t rows);
+  /// Solves of rows of a quark begin.
+  void begin(const std::string& configuration, const Quark& quark);
   /// One row is done. Returns the seconds that it took, from the end of the one before.
   double row_done();
-  /// These rows are over, done or not.
-  void end();
+  /// So many of these rows are over, done or not.
+  void end(std::size_t rows);
 
   /// "about 12 min left", "more than ..." while nothing is known of some quarks, "" while nothing is known at all.
   std::string left_text() const;
@@ -45,7 +43,7 @@ class CampaignWatch : public RunWatch {
   std::optional<Clock::time_point> signalled_;
   std::map<std::string, Rate> rates_;  ///< by quark
   std::string label_, quark_;
-  std::size_t rows_ = 0;  ///< begun and not done
+  std::size_t rows_done_ = 0;  ///< of those that have begun
   int solved_ = 0, solves_a_row_ = 1;
   Clock::time_point row_began_ = Clock::now();
   std::unique_ptr<RunProgress> bar_;

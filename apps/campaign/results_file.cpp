@@ -9,6 +9,13 @@
 
 namespace quarkstar::app::campaign {
 
+const RowResults* ConfigurationResults::find(const std::string& quark, const std::string& source) const {
+  const auto of_quark = of_quarks.find(quark);
+  if (of_quark == of_quarks.end()) return nullptr;
+  const auto row = of_quark->second.find(source);
+  return row == of_quark->second.end() ? nullptr : &row->second;
+}
+
 std::string links_text(const GaugeSummary& summary) {
   return fmt::format("{:a} {:a} {:a}", summary.spatial_plaquette, summary.temporal_plaquette, summary.link_trace);
 }
@@ -41,7 +48,7 @@ void write_results(const std::string& path, const std::string& configuration, co
 }
 
 ConfigurationResults read_results(const std::string& path) {
-  const Hdf5Input file(path, "remove it: its rows will be computed anew");
+  const Hdf5Input file(path, "a start of the campaign computes its rows anew");
   ConfigurationResults results;
   results.links = file.attribute("links");
   for (const std::string& quark : file.names("/"))

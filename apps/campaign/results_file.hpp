@@ -18,6 +18,9 @@ struct RowResults {
 struct ConfigurationResults {
   std::string links;                                                   ///< links_text() of the configuration
   std::map<std::string, std::map<std::string, RowResults>> of_quarks;  ///< by quark and text of the source
+
+  /// nullptr where there is no such row.
+  const RowResults* find(const std::string& quark, const std::string& source) const;
 };
 
 /// What tells one configuration from another: plaquettes and link trace as hexadecimal numbers.

@@ -33,14 +33,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using runtime::mpi::Job;
 
-/// Folders of the results, without what killed campaigns left in them. On the root.
-void make_folders(const Campaign& campaign) {
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw_write_error(folder, "making the folder", error.value());
+}
+
+/// Folders of the results, without what killed campaigns left in them. On the root, which has the journal: no other campaign writes here.
+void prepare_folders(const Campaign& campaign) {
   const std::string folders[] = {campaign.out, campaign.out + "/configurations", campaign.out + "/propagators"};
   for (const std::string& folder : std::span(folders).first(campaign.propagators ? 3 : 2)) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
-    if (error) throw_write_error(folder, "making the folder", error.value());
+    make_folder(folder);
     remove_leftovers(folder, [](std::string_view name) { return name.ends_with(".h5") || name == "report.html"; });
     const AtomicFile probe(folder + "/probe.h5");
   }
@@ -65,33 +69,39 @@ Coord lattice_of(const Campaign& campaign) {
   return lattice;
 }
 
-std::string propagator_file(const Campaign& campaign, const Row& row) {
-  std::string name = fmt::format("{}.{}.{}.h5", row.configuration, row.quark, row.source);
-  std::replace(name.begin(), name.end(), ':', '-');
-  return campaign.out + "/propagators/" + name;
+Row row_of(const Configuration& configuration, const Quark& quark, const Source& source) {
+  return {configuration.name, quark.name, quarkstar::text_of(source)};
 }
 
-/// Those of the campaign's rows that are missing.
+/// Those of rows that are missing, in the order of the campaign.
 std::vector<Failure> failures_of(const Campaign& campaign, const Journal& journal) {
   std::vector<Failure> failures;
+  const auto add = [&](const Row& row) {
+    if (const auto failed = journal.failures().find(row); failed != journal.failures().end()) failures.push_back({row, failed->second});
+  };
   for (const Configuration& configuration : campaign.configurations) {
-    const auto add = [&](const std::string& quark) {
-      if (const auto failed = journal.failures().find({configuration.name, quark}); failed != journal.failures().end())
-        failures.push_back({configuration.name, quark, failed->second});
-    };
-    add("");
-    for (const Quark& quark : campaign.quarks) add(quark.name);
+    bool configuration_is_next = true;
+    for (const Quark& quark : campaign.quarks) {
+      const std::vector<Source> missing = missing_sources(campaign, journal, configuration, quark);
+      if (missing.empty()) continue;
+      if (std::exchange(configuration_is_next, false)) add({configuration.name, "", ""});
+      add({configuration.name, quark.name, ""});
+      for (const Source& source : missing) add(row_of(configuration, quark, source));
+    }
   }
   return failures;
 }
 
-std::string name_of(const Failure& failure) { return failure.configuration + (failure.quark.empty() ? "" : " " + failure.quark); }
+/// Whether all ranks have this error, so that all can go on without what has failed.
+bool is_everywhere(const Error& error) {
+  return !Job::current().is_distributed() || dynamic_cast<const runtime::mpi::SharedError*>(&error) != nullptr;
+}
 
 /// The campaign on its session.
-class Work {
+class CampaignRun {
  public:
-  Work(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session, RunWatch& watch,
-       const Listener& listener, Outcome& outcome)
+  CampaignRun(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session,
+              RunWatch& watch, const Listener& listener, Outcome& outcome)
       : campaign_(campaign),
         options_(options),
         plan_(plan),
@@ -123,7 +133,7 @@ class Work {
   }
 
   void end_if_asked() {
-    if (watch_.should_end()) throw Interrupted{campaign_.out, "the rows that are done are"};
+    if (begins_nothing_anywhere(watch_)) throw Interrupted{campaign_.out, "the rows that are done are"};
   }
 
   /// Starts to read the configuration.
@@ -155,7 +165,7 @@ class Work {
     try {
       require_readable(configuration, links);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::internal) throw;
+      if (error.kind() == ErrorKind::internal || !is_everywhere(error)) throw;
       unreadable = error;
     }
     read_next();
@@ -170,7 +180,7 @@ class Work {
     }
     if (unreadable) {
       for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
-      return fail({configuration.name, "", unreadable->what()}, *unreadable);
+      return fail({{configuration.name, "", ""}, unreadable->what()}, unreadable->kind());
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (done > 0 && Job::current().is_root() && listener_.done) listener_.done(configuration.name, done, seconds);
@@ -180,11 +190,7 @@ class Work {
   void begin_results(const Configuration& configuration) {
     results_ = {};
     Job::current().on_root([&] {
-      bool has_rows = false;
-      for (const Quark& quark : campaign_.quarks)
-        has_rows = has_rows || missing_sources(campaign_, journal_, configuration, quark).size() < campaign_.sources.size();
-      if (const std::string file = campaign_.file_of(configuration); std::filesystem::exists(file)) results_ = read_results(file);
-      else if (has_rows) throw Error(ErrorKind::internal, file, "rows of the journal have no file", "this is a defect");
+      if (!journal_.rows_of(configuration.name).empty()) results_ = read_results(campaign_.file_of(configuration));
     });
   }
 
@@ -195,13 +201,21 @@ class Work {
 
   /// The missing rows of a quark: how many are done.
   int compute(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
-    const std::vector<Source> missing = missing_sources(campaign_, journal_, configuration, quark);
-    if (missing.empty()) return 0;
-    end_if_asked();
+    int done = 0;
+    std::vector<Source> missing = missing_sources(campaign_, journal_, configuration, quark);
+    while (!missing.empty()) {
+      end_if_asked();
+      missing = solve(configuration, quark, links, missing, done);
+    }
+    return done;
+  }
+
+  /// Adds those that it has done to `done`, and returns those that another's failure has kept from being solved.
+  std::vector<Source> solve(const Configuration& configuration, const Quark& quark, LinkLoader& links, const std::vector<Source>& missing,
+                            int& done) {
     const auto planned = std::find_if(plan_.quarks.begin(), plan_.quarks.end(), [&](const QuarkPlan& p) { return p.quark == &quark; });
     std::vector<RunReport> reports(missing.size());
     std::vector<SourceRun> sources;
-    int done = 0;
     bool writing = false;
     for (std::size_t i = 0; i < missing.size(); ++i) {
       RunReport& report = reports[i];
@@ -219,20 +233,31 @@ class Work {
                            ++done;
                          }});
     }
-    watch_.begin(configuration.name, quark, missing.size());
+    watch_.begin(configuration.name, quark);
+    std::optional<Error> failed;
     try {
       solve_sources(session_, planned->solve, checked(configuration, links), sources, watch_);
     } catch (const Interrupted&) {
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
-      if (writing || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
+      if (writing || !is_everywhere(error) || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
-      watch_.end();
-      fail({configuration.name, quark.name, with_keys(error.what())}, error);
-      return done;
+      failed = error;
     }
-    watch_.end();
-    return done;
+    std::vector<Source> left;
+    std::vector<Failure> failures;
+    for (const RunReport& report : reports) {
+      const Row row = row_of(configuration, quark, report.config.source);
+      if (!report.failure.empty()) failures.push_back({row, with_keys(report.failure)});
+      else if (!journal_.is_done(row)) left.push_back(report.config.source);
+    }
+    if (failed && failures.empty()) {
+      failures.push_back({{configuration.name, quark.name, ""}, with_keys(failed->what())});
+      left.clear();
+    }
+    watch_.end(missing.size() - left.size());
+    for (const Failure& failure : failures) fail(failure, failed->kind());
+    return left;
   }
 
   /// The links, which must be those of the rows that the configuration's file holds.
@@ -250,7 +275,7 @@ class Work {
         });
         return gauge;
       } catch (const Error& error) {
-        if (error.kind() == ErrorKind::internal) throw;
+        if (error.kind() == ErrorKind::internal || !is_everywhere(error)) throw;
         throw UnreadableLinks{error};
       }
     };
@@ -258,8 +283,8 @@ class Work {
 
   /// Writes what has come of a row: first its results, then that they are there.
   void keep(const Configuration& configuration, const Quark& quark, const RunReport& report, const Propagators& propagators) {
-    const Row row{configuration.name, quark.name, quarkstar::text_of(report.config.source)};
-    if (campaign_.propagators) write_propagator_hdf5(propagator_file(campaign_, row), report, propagators);
+    const Row row = row_of(configuration, quark, report.config.source);
+    if (campaign_.propagators) write_propagator_hdf5(campaign_.propagator_of(row), report, propagators);
     Job::current().on_root([&] {
       results_.of_quarks[row.quark][row.source] = row_results(report);
       write_results(campaign_.file_of(configuration), configuration.name, results_);
@@ -271,17 +296,17 @@ class Work {
   /// Rows that are not tried: progress goes on.
   void skip(const Configuration& configuration, const Quark& quark) {
     if (const std::size_t rows = missing_sources(campaign_, journal_, configuration, quark).size(); rows > 0) {
-      watch_.begin(configuration.name, quark, rows);
-      watch_.end();
+      watch_.begin(configuration.name, quark);
+      watch_.end(rows);
     }
   }
 
-  void fail(const Failure& failure, const Error& error) {
-    journal_.note_failed(failure.configuration, failure.quark, failure.reason);
+  void fail(const Failure& failure, ErrorKind kind) {
+    journal_.note_failed(failure.row, failure.reason);
     if (Job::current().is_root() && listener_.failed) listener_.failed(failure);
     if (options_.stop_on_error)
       throw runtime::mpi::SharedError(
-          error.kind(), name_of(failure), failure.reason,
+          kind, failure.name(), failure.reason,
           fmt::format("without --stop-on-error the campaign goes on; rows that are done are in {}", campaign_.out));
   }
 
@@ -312,13 +337,20 @@ std::vector<std::string> write_summary(const Outcome& outcome) {
 [[noreturn]] void throw_failures(const Campaign& campaign, const std::vector<Failure>& failures, ErrorKind kind) {
   const Failure& first = failures.front();
   std::string what = fmt::format("{} of {} configurations failed", failures.size(), campaign.configurations.size());
-  if (std::any_of(failures.begin(), failures.end(), [](const Failure& f) { return !f.quark.empty(); }))
-    what = fmt::format("{} failures, of configurations or of a quark on one", failures.size());
-  throw runtime::mpi::SharedError(kind, campaign.file, fmt::format("{}; the first: {}: {}", what, name_of(first), first.reason),
+  if (std::any_of(failures.begin(), failures.end(), [](const Failure& f) { return !f.row.quark.empty(); }))
+    what = fmt::format("{} failures, of configurations or rows", failures.size());
+  throw runtime::mpi::SharedError(kind, campaign.file, fmt::format("{}; the first: {}: {}", what, first.name(), first.reason),
                                   fmt::format("{}/report.html lists them; the next start tries them again", campaign.out));
 }
 
 }  // namespace
+
+std::string Failure::name() const {
+  std::string name = row.configuration;
+  for (const std::string& part : {row.quark, row.source})
+    if (!part.empty()) name += " " + part;
+  return name;
+}
 
 void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener) {
   const auto start = Clock::now();
@@ -336,9 +368,10 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
       throw runtime::mpi::SharedError(error.kind(), campaign.sources_where, message.substr(message.find(": ") + 2), "");
     }
   }
-  if (!options.dry_run) job.on_root([&] { make_folders(campaign); });
+  if (!options.dry_run) job.on_root([&] { make_folder(campaign.out); });
   Journal journal(campaign.journal(), options.dry_run ? Journal::Mode::look : Journal::Mode::write);
-  journal.forget_without_files(campaign);
+  if (!options.dry_run) job.on_root([&] { prepare_folders(campaign); });
+  journal.forget_lost(campaign);
   job.together([&] {
     journal.require_same_settings(campaign);
     if (journal.lattice().value_or(lattice) != lattice)
@@ -347,7 +380,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
                               extents_text(*journal.lattice())),
                   "give the campaign another folder `out`");
   });
-  CampaignPlan plan = count(campaign, journal, lattice);
+  CampaignPlan plan = plan_rows(campaign, journal, lattice);
   const auto tell_plan = [&] {
     if (job.is_root() && listener.planned) listener.planned(plan);
   };
@@ -364,7 +397,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     if (options.dry_run) return;
     job.together([&] { require_room(plan); });
     journal.begin(campaign, lattice);
-    Work(campaign, options, plan, journal, session, watch, listener, outcome).run();
+    CampaignRun(campaign, options, plan, journal, session, watch, listener, outcome).run();
   }
   if (options.dry_run) return;
   outcome.failures = failures_of(campaign, journal);
@@ -374,7 +407,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     if (listener.written) listener.written(files);
   });
   if (outcome.failures.empty()) return;
-  const bool unread = std::any_of(outcome.failures.begin(), outcome.failures.end(), [](const Failure& f) { return f.quark.empty(); });
+  const bool unread = std::any_of(outcome.failures.begin(), outcome.failures.end(), [](const Failure& f) { return f.row.quark.empty(); });
   throw_failures(campaign, outcome.failures, unread ? ErrorKind::input : ErrorKind::numerical);
 }
 

@@ -11,10 +11,12 @@
 
 namespace quarkstar::app::campaign {
 
-/// One configuration, or one of its quarks, of which no results came.
+/// A row of which no results came; without source all of a quark's, without quark all of a configuration's.
 struct Failure {
-  std::string configuration, quark;  ///< quark: empty where it is the configuration itself
+  Row row;
   std::string reason;
+
+  std::string name() const;  ///< "lat.1 light point:0,0,0,0", as far as it goes
 };
 
 /// Whoever wants to tell of a campaign what it does; called on the root of the job, each may be empty.
@@ -42,7 +44,7 @@ struct Outcome {
 
 /// Computes the rows that are missing, one configuration after the other on one session, while the next configuration is read and checked
 /// on a thread of its own (one rank only). A row is in its configuration's file, and then in the journal, before the next one starts:
-/// whatever ends the program, the next start goes on there, with the same bits. A configuration that cannot be read, and a quark of which a
+/// whatever ends the program, the next start goes on there, with the same bits. A configuration that cannot be read, and a row of which a
 /// solve does not converge, fail, and the others go on. Under MPI all ranks call; the root writes. In the end averages and the report are
 /// written. Throws Error(input) for settings that are not those of rows that are done, what reading, solving and writing throw where it is
 /// no failure of a row, in the end Error naming the first failure if there were any, and Interrupted: where `watch` says so no further

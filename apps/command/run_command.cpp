@@ -31,7 +31,7 @@ void run_campaign(const RunOptions& options) {
     std::fflush(stdout);
   };
   listener.failed = [](const campaign::Failure& failure) {
-    fmt::print("{}{}{} failed: {}\n", failure.configuration, failure.quark.empty() ? "" : " ", failure.quark, failure.reason);
+    fmt::print("{} failed: {}\n", failure.name(), failure.reason);
     std::fflush(stdout);
   };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
@@ -45,7 +45,7 @@ void add_run(CLI::App& app) {
   const auto options = std::make_shared<RunOptions>();
   command->add_option("CAMPAIGN.toml", options->file, "What to compute (docs/howto/campaign.md)")->required();
   command->add_flag("--dry-run", options->options.dry_run, "Print what would be done, its memory, disk and time, and do nothing");
-  command->add_flag("--stop-on-error", options->options.stop_on_error, "End with the first configuration or quark that fails");
+  command->add_flag("--stop-on-error", options->options.stop_on_error, "End with the first configuration or row that fails");
   for (const Setting& setting : run_settings())
     if (setting.key == "out" || campaign::is_of_whole_campaign(setting.key)) add_setting_flag(*command, setting, options->flags);
   command->callback([options] { run_campaign(*options); });

@@ -84,12 +84,12 @@ void Hdf5File::attribute(const std::string& name, const std::string& value, cons
 
 Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
   const Hdf5Id properties(checked(H5Pcreate(H5P_DATASET_CREATE), "create properties"), H5Pclose);
-  // The same results make the same file, whenever it is written.
-  checked(H5Pset_obj_track_times(properties, false), "place a data set");
   return make_dataset(name, type, shape, properties);
 }
 
 Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties) {
+  // The same results make the same file, whenever it is written.
+  checked(H5Pset_obj_track_times(properties, false), "place a data set");
   const Hdf5Id space(checked(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "create a space"), H5Sclose);
   return {checked(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), "create a data set"), H5Dclose};
 }

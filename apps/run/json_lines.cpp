@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -13,6 +14,24 @@
 #include <iterator>
 
 namespace quarkstar::app {
+namespace {
+
+/// Makes the open file this process's own, where the file system knows locks.
+void take_lock(int file, const std::string& path, const std::string& kind) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
+  switch (errno) {
+    case EWOULDBLOCK:
+      throw Error(ErrorKind::environment, path, fmt::format("another {} is writing this file", kind), "wait for it, or give another --out");
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case ENOLCK:
+      return spdlog::warn("{}: this file system has no locks: start no second {} that writes it", path, kind);
+    default:
+      throw_write_error(path, "locking", errno);
+  }
+}
+
+}  // namespace
 
 std::size_t JsonLines::read(const std::string& path, const std::string& kind, const Take& take) {
   std::ifstream stream(path, std::ios::binary);
@@ -37,9 +56,8 @@ JsonLines::JsonLines(std::string path, const std::string& kind, const Take& take
     : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
   if (file_ < 0) throw_write_error(path_, "opening", errno);
   try {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
-      throw Error(ErrorKind::environment, path_, fmt::format("another {} is writing this file", kind),
-                  "wait for it, or give another --out");
+    take_lock(file_, path_, kind);
+    flush_name(path_);  // which may be new
     const std::size_t complete = read(path_, kind, take);
     if (::ftruncate(file_, static_cast<off_t>(complete)) != 0 || ::lseek(file_, 0, SEEK_END) < 0)
       throw_write_error(path_, "writing", errno);
@@ -59,7 +77,8 @@ void JsonLines::append(const Json& line) {
     if (count < 0 && errno != EINTR) throw_write_error(path_, "writing", errno);
     if (count > 0) done += static_cast<std::size_t>(count);
   }
-  ::fdatasync(file_);
+  // EINVAL: the file system cannot flush.
+  if (::fdatasync(file_) != 0 && errno != EINVAL) throw_write_error(path_, "flushing to disk", errno);
 }
 
 }  // namespace quarkstar::app

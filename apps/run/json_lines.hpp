@@ -15,8 +15,8 @@ class JsonLines {
   using Take = std::function<void(const Json&)>;
 
   /// Reads the file if it exists, cuts off a last line without an end, and makes it its own. kind: whose journal it is, "laboratory".
-  /// Throws Error(input) naming file and line for any other line that cannot be read, Error(environment) while another process has it open,
-  /// and the errors of throw_write_error().
+  /// Throws Error(input) naming file and line for any other line that cannot be read, Error(environment) while another process has it open
+  /// (on a file system without locks nobody knows, and it warns), and the errors of throw_write_error().
   JsonLines(std::string path, const std::string& kind, const Take& take);
   JsonLines(const JsonLines&) = delete;
   JsonLines& operator=(const JsonLines&) = delete;

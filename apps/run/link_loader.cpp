@@ -17,9 +17,17 @@ void LinkLoader::wait() {
   if (coming_.valid()) loaded_ = coming_.get();
 }
 
+bool LinkLoader::has(const runtime::Decomposition& decomposition) const {
+  if (!decomposition.is_distributed()) return loaded_.has_value();
+  const Box part = decomposition.part();
+  const bool mine = loaded_ && loaded_->part.sites.origin == part.origin && loaded_->part.sites.extents == part.extents;
+  return !runtime::mpi::Job::current().any(!mine);
+}
+
 const HostGauge& LinkLoader::operator()(const runtime::Decomposition& decomposition, GaugeSummary& summary) {
   wait();
-  if (!loaded_ || decomposition.is_distributed()) {
+  if (!has(decomposition)) {
+    loaded_.reset();  // two would need the memory of both
     loaded_ = decomposition.is_distributed() ? load_gauge_part(config_.gauge, config_.lattice, decomposition)
                                              : load_gauge(config_.gauge, config_.lattice);
     const runtime::Team team = host_team();

@@ -19,10 +19,13 @@ class LinkLoader {
   /// Waits for that thread. Throws what load_gauge() throws.
   void wait();
 
-  /// Collective.
+  /// Reads what it does not have yet. Collective.
   const HostGauge& operator()(const runtime::Decomposition& decomposition, GaugeSummary& summary);
 
  private:
+  /// Whether every rank has loaded its part. Collective.
+  bool has(const runtime::Decomposition& decomposition) const;
+
   RunConfig config_;
   std::optional<LoadedGauge> loaded_;
   std::future<LoadedGauge> coming_;  ///< the last one: its end is waited for

@@ -109,7 +109,7 @@ struct RunReport {
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
-  bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
+  std::string failure;                 ///< which of the last of `solves` did not converge, and why; then there are no correlators
 };
 
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".

@@ -113,7 +113,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   } catch (const Error&) {
     // A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
     for (const RunReport& report : reports)
-      if (report.failed && !report.config.json.empty() && job.is_root()) try_to_write(report);
+      if (!report.failure.empty() && !report.config.json.empty() && job.is_root()) try_to_write(report);
     throw;
   }
 }

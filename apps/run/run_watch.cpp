@@ -11,6 +11,8 @@ RunWatch& unwatched() {
 
 bool interrupted_anywhere(RunWatch& watch) { return runtime::mpi::Job::current().any(watch.interrupted()); }
 
+bool begins_nothing_anywhere(RunWatch& watch) { return runtime::mpi::Job::current().any(watch.begins_nothing()); }
+
 void stop_all_if_interrupted(RunWatch& watch, const std::string& saved) {
   if (interrupted_anywhere(watch)) throw Interrupted{saved};
 }

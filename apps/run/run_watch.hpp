@@ -26,6 +26,8 @@ class RunWatch {
  public:
   virtual ~RunWatch() = default;
   virtual bool interrupted() { return false; }
+  /// Whether no further source should begin, though one that has begun may still end.
+  virtual bool begins_nothing() { return interrupted(); }
   /// Whether a restart file has been asked for since the question before.
   virtual bool save_requested() { return false; }
   /// title: what is being done, "column"; steps: how many units it has.
@@ -37,6 +39,8 @@ RunWatch& unwatched();
 
 /// Whether any rank of the job has been interrupted: the same answer on all of them, so all must ask.
 bool interrupted_anywhere(RunWatch& watch);
+/// The same of begins_nothing().
+bool begins_nothing_anywhere(RunWatch& watch);
 /// Throws Interrupted{saved} on all ranks if any has been interrupted, so all must ask.
 void stop_all_if_interrupted(RunWatch& watch, const std::string& saved);
 

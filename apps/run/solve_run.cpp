@@ -68,6 +68,7 @@ struct SourceState {
   std::size_t remaining;  ///< right-hand sides
   SourceCorrelators correlators;
   std::optional<Checkpoint> checkpoint = {};
+  bool begun = false;
 };
 
 /// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.
@@ -90,11 +91,19 @@ struct Run {
   SetupTimes setup;
   bool is_set_up = false;
   int done = 0;
+  bool left_out = false;  ///< solves have not begun, because the run is to end
 
   bool together() const { return config.solver.in_flight > 1; }
-  bool gives_early() const { return sources.size() > 1; }
+  bool gives_sources_as_they_complete() const { return sources.size() > 1; }
   std::optional<double> named_mass(std::size_t mass) const { return kind.names_masses ? std::optional(masses[mass]) : std::nullopt; }
   RunReport& first_report() const { return sources.front().run.report; }
+  /// Whether a group is solved: not where all its sources are new and none should begin. No exception: it would end those in flight.
+  bool begins(const std::vector<RightHandSide>& group) {
+    const auto has_begun = [this](const RightHandSide& side) { return sources[side.source].begun; };
+    const bool does = !begins_nothing_anywhere(watch) || std::any_of(group.begin(), group.end(), has_begun);
+    for (const RightHandSide& side : group) (does ? sources[side.source].begun : left_out) = true;
+    return does;
+  }
   /// Links are where the solves need them.
   void set_up() {
     if (is_set_up) return;
@@ -110,25 +119,27 @@ struct Run {
 
   /// Ends the run where one of a group has not converged; all such sources have failed.
   void require_convergence(const std::vector<RightHandSide>& group, const std::vector<SolveResult>& results) {
-    const auto first = std::find_if(results.begin(), results.end(), [](const SolveResult& result) { return !result.converged(); });
-    if (first == results.end()) return;
+    const RunReport* first = nullptr;
     for (std::size_t v = 0; v < group.size(); ++v) {
       RunReport& report = sources[group[v].source].run.report;
-      if (results[v].converged() || report.failed) continue;
-      report.failed = true;
+      if (results[v].converged()) continue;
+      if (first == nullptr) first = &report;
+      if (!report.failure.empty()) continue;
+      report.failure = failure_of(group[v], results[v]);
       tell_workers(report);
     }
-    throw_failure(group[static_cast<std::size_t>(first - results.begin())], *first);
+    if (first == nullptr) return;
+    write_trace(session, config);
+    const std::string source = sources.size() > 1 ? fmt::format("source {}, ", text_of(first->config.source)) : "";
+    throw runtime::mpi::SharedError(ErrorKind::numerical, "", source + first->failure, "");
   }
 
-  [[noreturn]] void throw_failure(const RightHandSide& side, const SolveResult& result) const {
-    write_trace(session, config);
-    std::string name = sources.size() > 1 ? fmt::format("source {}, ", text_of(sources[side.source].run.report.config.source)) : "";
-    name += kind.text_of_column(side.column);
-    if (const auto mass = named_mass(side.mass)) name += fmt::format(", {} {}", kind.mass_key, *mass);
-    const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
-                                         result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
-    throw runtime::mpi::SharedError(ErrorKind::numerical, name, what, remedy_for(result.reason, config));
+  std::string failure_of(const RightHandSide& side, const SolveResult& result) const {
+    const auto mass = named_mass(side.mass);
+    return fmt::format("{}{}: {} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}; {}",
+                       kind.text_of_column(side.column), mass ? fmt::format(", {} {}", kind.mass_key, *mass) : "", config.solver.solver,
+                       result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason),
+                       remedy_for(result.reason, config));
   }
 
   /// The timeline of what ran until the first solve was done. With others in flight no later moment is without tasks.
@@ -229,6 +240,7 @@ class OperatorSolves {
   void solve(int number) {
     stop_all_if_interrupted(run_.watch, run_.config.checkpoint);  // between two groups, or while it all was set up
     const std::vector<RightHandSide>& group = groups_[static_cast<std::size_t>(number)];
+    if (!run_.begins(group)) return;
     if (!among_others_) {
       solver_->prepare(static_cast<int>(group.size()));
       run_.forget_events();
@@ -308,11 +320,12 @@ class OperatorSolves {
     for (std::size_t v = 0; has_files && v < n; ++v)
       if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
         files.save(v, solutions[v], results[v].iterations);
-    if (stopped || given_up) throw Interrupted{config.checkpoint};
+    if (given_up) throw Interrupted{config.checkpoint};
     double worst = 0;
     for (const SolveResult& result : results) worst = std::max(worst, result.true_residual);
-    run_.bar->step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
-                                               worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
+    if (!stopped)
+      run_.bar->step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
+                                                 worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
     // Sources that are complete are given away whatever became of the others.
     std::vector<SourceState*> complete;
     for (std::size_t v = 0; v < solutions.size(); ++v) {
@@ -328,8 +341,9 @@ class OperatorSolves {
       source.correlators.contract_pairs(lattice_, source.propagators);
       complete.push_back(&source);
     }
-    if (run_.gives_early())
+    if (run_.gives_sources_as_they_complete())
       for (SourceState* source : complete) run_.conclude(*source);  // while others are on the graph
+    if (stopped) throw Interrupted{config.checkpoint};
     run_.require_convergence(group, results);
     return seconds;
   }
@@ -351,12 +365,12 @@ class OperatorSolves {
     for (std::size_t v = 0; v < group.size(); ++v) {
       RunReport& of_source = run_.sources[group[v].source].run.report;
       // The one that failed stays the last.
-      of_source.solves.insert(of_source.solves.end() - (of_source.failed ? 1 : 0), {.column = group[v].column,
-                                                                                    .result = results[v],
-                                                                                    .energy = energy,
-                                                                                    .mass = run_.named_mass(group[v].mass),
-                                                                                    .idle_us = idle_us,
-                                                                                    .bound = bound});
+      of_source.solves.insert(of_source.solves.end() - (of_source.failure.empty() ? 0 : 1), {.column = group[v].column,
+                                                                                             .result = results[v],
+                                                                                             .energy = energy,
+                                                                                             .mass = run_.named_mass(group[v].mass),
+                                                                                             .idle_us = idle_us,
+                                                                                             .bound = bound});
       ++run_.done;
     }
     if (first) run_.keep_timeline(among_others_);
@@ -388,9 +402,10 @@ void solve_all(Run& run, const MakeOperator& make) {
   const std::vector<std::vector<std::size_t>>& operators = run.operators;
   std::optional<SharedAccount> account;
   const auto begin = [&] {
-    if (run.together() && !run.gives_early()) account.emplace(run.session, run.decomposition);
+    if (run.together() && !run.gives_sources_as_they_complete()) account.emplace(run.session, run.decomposition);
   };
   const auto end = [&] {
+    if (run.left_out) throw Interrupted{run.config.checkpoint};
     if (account) account->share(run.first_report().solves);
   };
   if (operators.size() == 1) {
@@ -463,7 +478,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   session.wait_all();
   session.events().reset();
   solve_all(run, make);
-  if (!run.gives_early()) run.conclude(run.sources.front());
+  if (!run.gives_sources_as_they_complete()) run.conclude(run.sources.front());
   write_trace(session, config);
 }
 

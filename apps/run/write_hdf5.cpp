@@ -18,7 +18,6 @@ void write_attributes(Hdf5File& file, const RunReport& report) {
   for (const auto& [key, value] : parameters_of(report.config))
     file.attribute(std::string(key), value.is_string() ? value.get<std::string>() : value.dump());
   file.attribute("quarkstar", version_line());
-  file.attribute("started", report.started);
 }
 
 }  // namespace

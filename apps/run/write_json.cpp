@@ -137,7 +137,7 @@ Json devices_json(const DevicePlan& plan, double gflops) {
 
 Json report_json(const RunReport& report) {
   Json json;
-  json["status"] = report.failed ? "failed" : "converged";
+  json["status"] = report.failure.empty() ? "converged" : "failed";
   json["version"] = version;
   json["revision"] = revision;
   json["built_with"] = version_line();
@@ -176,7 +176,7 @@ Json report_json(const RunReport& report) {
         solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
     if (report.config.action->components == colour_components) solve.erase("spin");
   }
-  if (report.failed) return json;
+  if (!report.failure.empty()) return json;
   for (const Correlator& correlator : report.correlators) {
     Json& values = json["correlators"][correlator.name];
     values = correlator.values;

@@ -45,16 +45,12 @@ const std::vector<KnownConfiguration>& known_configurations() {
   return all;
 }
 
-/// Where a configuration is that golden.json or golden-2.json names, and its extents where the file does not say them.
-struct GoldenFile {
-  std::string file;
-  std::optional<Coord> lattice{};
-};
-GoldenFile golden_file(const std::string& name) {
-  if (name == "weak" || name == "weak_field") return {"other/weak_field.lime"};
-  if (name == "milc.l4444") return {"milc/lat.sample.l4444"};
-  if (name.starts_with("jl.")) return {"other/" + name, Coord{4, 4, 4, 4}};
-  return {"milc/" + name};
+/// The known configuration that golden.json or golden-2.json calls so.
+const KnownConfiguration& golden_configuration(const std::string& name) {
+  const std::string file = name == "weak" || name == "weak_field" ? "weak_field.lime" : name == "milc.l4444" ? "lat.sample.l4444" : name;
+  for (const KnownConfiguration& known : known_configurations())
+    if (known.file.ends_with("/" + file)) return known;
+  throw Error(ErrorKind::input, "golden data", fmt::format("'{}' is no known configuration", name), "name it in known_configurations()");
 }
 
 /// Real (part 0) or imaginary parts of numbers or pairs of numbers.
@@ -81,7 +77,7 @@ class SolvedCorrelators {
 
   /// Check of one channel against `expected`, each number over `scale` or, without one, over itself; skipped if the configuration is not
   /// there.
-  Check check(const std::string& name, const GoldenFile& golden, bool reunitarize, const WilsonCase& action, bool antiperiodic,
+  Check check(const std::string& name, const KnownConfiguration& golden, bool reunitarize, const WilsonCase& action, bool antiperiodic,
               const std::string& channel, const std::vector<double>& expected, const std::vector<double>& scale = {}) {
     const std::string path = config_.data + "/" + golden.file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
@@ -111,7 +107,7 @@ void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Che
   for (const auto& [key, entry] : golden.items()) {
     std::smatch part;
     if (!std::regex_match(key, part, pattern) || !entry.contains("pion_pt_C_t")) continue;
-    checks.push_back(solved.check("golden " + key, golden_file(part[1].str()), false,
+    checks.push_back(solved.check("golden " + key, golden_configuration(part[1].str()), false,
                                   {entry.at("kappa").get<double>(), entry.at("csw").get<double>()}, entry.at("antiperiodic_t").get<bool>(),
                                   "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
   }
@@ -126,11 +122,11 @@ void check_golden_2(const json& golden, SolvedCorrelators& solved, std::vector<C
   for (const auto& [key, entry] : golden.items()) {
     const bool is_clover = key.starts_with("clover.");
     if (!(is_clover || key.starts_with("tm.")) || !entry.contains("config")) continue;
-    const GoldenFile file = golden_file(entry.at("config"));
+    const KnownConfiguration& configuration = golden_configuration(entry.at("config"));
     const WilsonCase action{entry.at("kappa").get<double>(), entry.at("csw").get<double>(), entry.value("mu", 0.0)};
     const std::vector<double> pion = numbers(entry.at(is_clover ? "pion" : "pion_charged_P"));  // others change sign
     for (const auto& [name, field] : is_clover ? of_clover : of_twisted_mass)
-      checks.push_back(solved.check(fmt::format("golden {} {}", key, name), file, entry.value("reunitarised", false), action,
+      checks.push_back(solved.check(fmt::format("golden {} {}", key, name), configuration, entry.value("reunitarised", false), action,
                                     entry.at("boundary").at(3) < 0, name, numbers(entry.at(field)), pion));
   }
 }
@@ -142,8 +138,9 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
     std::smatch part;
     if (!std::regex_match(key, part, pattern)) continue;
     const std::string channel = part[5].str() + (part[6].length() > 0 ? "_" + part[6].str() : "");
-    checks.push_back(solved.check("MILC " + key, {"milc/lat.sample." + part[1].str()}, true, {std::stod(part[3]), std::stod(part[4])},
-                                  part[2] == "antiperiodic", channel, entry.at("re").get<std::vector<double>>()));
+    checks.push_back(solved.check("MILC " + key, golden_configuration("lat.sample." + part[1].str()), true,
+                                  {std::stod(part[3]), std::stod(part[4])}, part[2] == "antiperiodic", channel,
+                                  entry.at("re").get<std::vector<double>>()));
   }
 }
 
@@ -154,15 +151,15 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
                                      "b0", "rho2_x", "rho2_y", "a1_z", "rho2_z", "a1_y", "a1_x", "pion"};
   for (const auto& [key, entry] : golden.items()) {
     if (!key.starts_with("had.")) continue;
-    const auto [file, lattice] = golden_file(entry.at("config"));
-    const std::string path = config.data + "/" + file;
+    const KnownConfiguration& configuration = golden_configuration(entry.at("config"));
+    const std::string path = config.data + "/" + configuration.file;
     if (!std::filesystem::exists(path)) {
       checks.push_back(skipped("golden " + key, "no file " + path));
       continue;
     }
     const std::vector<Correlator> solved =
-        verified_correlators(load_gauge(path, lattice).gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")}, antiperiodic_in_time,
-                             config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
+        verified_correlators(load_gauge(path, configuration.lattice).gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")},
+                             antiperiodic_in_time, config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
     const auto at_rest = entry.at("mesons16_point_p000").get<std::vector<std::vector<double>>>();
     const std::vector<double>& pion = at_rest[15];
     for (std::size_t n = 0; n < 16; ++n)

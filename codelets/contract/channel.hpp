@@ -18,6 +18,7 @@ struct Channel {
   std::string_view group = {};            ///< a word that stands for it and others
   int reflection = 1;                     ///< C(T - t) = reflection C(t) on the average over configurations; 0: the two are not related
   bool usual = false;                     ///< computed where nothing else is asked for
+  bool baryon = false;                    ///< three quarks: where it crosses time's boundary it gets the boundary's phase thrice
   bool (*fits)(const Source&) = nullptr;  ///< sources from which it has a meaning; nullptr: all
   std::string_view misfit = {};           ///< what is said of the others
 };

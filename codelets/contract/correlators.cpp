@@ -87,4 +87,14 @@ std::string name_of(const Channel& channel, const Momentum& momentum) {
   return fmt::format("{}_p{}", channel.name, fmt::join(momentum, ","));
 }
 
+const Channel& channel_of(std::string_view correlator) {
+  const Channel* longest = nullptr;  // proton_minus_p1,0,0 is no proton
+  for (const Family& family : families())
+    for (const Channel& channel : family.channels)
+      if (correlator == channel.name || (correlator.starts_with(channel.name) && correlator[channel.name.size()] == '_'))
+        if (longest == nullptr || longest->name.size() < channel.name.size()) longest = &channel;
+  if (longest == nullptr) throw ShapeError("channel_of", fmt::format("'{}' is no correlator", correlator));
+  return *longest;
+}
+
 }  // namespace quarkstar::contract

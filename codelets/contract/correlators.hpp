@@ -46,4 +46,7 @@ std::string left_out(const std::vector<Choice>& choices, const Source& source);
 /// "rho_x", and with momentum "rho_x_p1,0,-1".
 std::string name_of(const Channel& channel, const Momentum& momentum);
 
+/// The channel of a correlator whose name begins with the channel's, as name_of() has it: what follows begins with "_".
+const Channel& channel_of(std::string_view correlator);
+
 }  // namespace quarkstar::contract

@@ -14,7 +14,8 @@ struct Decuplet {
   static constexpr std::string_view name = "decuplet";
   static constexpr int columns = 12, numbers = 2, reals = 2;
   static constexpr double flops = 27000;
-  static constexpr Channel channels[numbers] = {{.name = "delta", .reflection = 0}, {.name = "delta_minus", .reflection = 0}};
+  static constexpr Channel channels[numbers] = {{.name = "delta", .reflection = 0, .baryon = true},
+                                                {.name = "delta_minus", .reflection = 0, .baryon = true}};
   /// C (g_1 + i g_2) / 2, and with -i.
   static constexpr Diquark of(int number) {
     return Diquark(charge_conjugation * SpinMatrix::mean(spin_gamma(0), spin_gamma(1).times_i(number == 0 ? 1 : 3)));

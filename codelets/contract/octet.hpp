@@ -8,14 +8,15 @@ namespace quarkstar::contract {
 
 /// c(x) = tr[T <N Nbar>] with N = eps_abc (u_a^T C g_5 d_b) u_c, C = g_2 g_4, and equal quarks u and d; with equal masses all of the octet
 /// has this correlator. proton: T = (1 + g_4) / 2, positive at small t; proton_minus: T = (1 - g_4) / 2, the opposite parity, which goes
-/// backward in time where proton goes forward; proton_mixed: T = (1 - i g_1 g_2) (1 + g_4) / 2. No sign for a source that time's boundary
-/// separates from the sink. 24 kflop per site. Source: docs/conventions.md, section 12.
+/// backward in time where proton goes forward; proton_mixed: T = (1 - i g_1 g_2) (1 + g_4) / 2. Nothing is done about the
+/// phase of a boundary between source and sink. 24 kflop per site. Source: docs/conventions.md, section 12.
 struct Octet {
   static constexpr std::string_view name = "octet";
   static constexpr int columns = 12, numbers = 3, reals = 2;
   static constexpr double flops = 24000;
-  static constexpr Channel channels[numbers] = {
-      {.name = "proton", .reflection = 0}, {.name = "proton_minus", .reflection = 0}, {.name = "proton_mixed", .reflection = 0}};
+  static constexpr Channel channels[numbers] = {{.name = "proton", .reflection = 0, .baryon = true},
+                                                {.name = "proton_minus", .reflection = 0, .baryon = true},
+                                                {.name = "proton_mixed", .reflection = 0, .baryon = true}};
   static constexpr Diquark of(int) { return Diquark(charge_conjugation * spin_gamma5); }
 
   /// values[2 channel], values[2 channel + 1]: real and imaginary part.

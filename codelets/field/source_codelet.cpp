@@ -73,8 +73,10 @@ void SourceColumns::submit(const Field& field) const {
   const Lattice& lattice = *field.lattice();
   const auto n = static_cast<std::size_t>(field.vectors());
   if (n > columns_.size()) throw ShapeError("SourceColumns", "a field with more vectors");
-  if (lattice.decomposition().lattice() != lattice_ || lattice.precision() != Precision::double_)
-    throw ShapeError("SourceColumns", "a field of another lattice, or not of double precision");
+  const Box part = lattice.decomposition().part();
+  if (lattice.decomposition().lattice() != lattice_ || part.origin != part_.origin || part.extents != part_.extents ||
+      lattice.precision() != Precision::double_)
+    throw ShapeError("SourceColumns", "a field of another lattice, of another part of it, or not of double precision");
   auto task = runtime::blank<SourceTask>();
   for (std::size_t v = 0; v < n; ++v) {
     const auto& [source, column] = columns_[v];

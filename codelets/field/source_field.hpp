@@ -22,8 +22,8 @@ class SourceColumns {
   SourceColumns(const runtime::Decomposition& decomposition, std::vector<SourceColumn> columns);
 
   /// Vector v of the field <- what make_source() has of the v-th column on the sites of the field's parity, the same bits; the first ones
-  /// where the field has fewer vectors. ShapeError where it has more, fewer components than a column needs, another decomposition's
-  /// lattice, or no double precision.
+  /// where the field has fewer vectors. ShapeError where it has more, fewer components than a column needs, another lattice
+  /// or part of it, or no double precision.
   void submit(const Field& field) const;
 
  private:

@@ -50,14 +50,6 @@ void write_all(int descriptor, const std::string& path, std::uint64_t offset, st
   }
 }
 
-/// Makes the rename itself survive a crash; a file system that cannot do this does not make the data wrong.
-void flush_directory(const fs::path& directory) {
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 fs::path directory_of(const std::string& file) {
   const fs::path parent = fs::path(file).parent_path();
   return parent.empty() ? fs::path(".") : parent;
@@ -78,6 +70,13 @@ std::string_view base_of_temporary(std::string_view name) {
 }
 
 }  // namespace
+
+void flush_name(const std::string& file) {
+  const int descriptor = ::open(directory_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
 
 void remove_leftovers(const std::string& directory, const std::function<bool(std::string_view name)>& meant) {
   std::error_code code;
@@ -170,7 +169,7 @@ void AtomicFile::commit() {
   const int descriptor = descriptor_;
   descriptor_ = -1;
   if (::close(descriptor) != 0 && errno != EINTR) throw_write_error(path_, "closing", errno);
-  flush_directory(directory_of(target_));
+  flush_name(target_);
 }
 
 }  // namespace quarkstar

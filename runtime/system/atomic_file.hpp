@@ -13,6 +13,9 @@ namespace quarkstar {
 /// directory, too long) is input, what the machine refuses (permission, space) is environment.
 [[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int code);
 
+/// Makes a file's new name survive a crash of the machine; a file system that cannot do this does not make the data wrong.
+void flush_name(const std::string& file);
+
 /// Removes the temporary files of writers in this directory that were killed. meant: whether it is about files of that name, which nobody
 /// may be writing meanwhile. What cannot be removed stays.
 void remove_leftovers(const std::string& directory, const std::function<bool(std::string_view name)>& meant);

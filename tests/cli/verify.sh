@@ -4,6 +4,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 expect 0 'SKIPPED: no file nowhere/golden.json' verify --data nowhere
 expect 0 '^14 passed, 0 failed' verify --data nowhere
 expect 0 '"verdict": "pass"' verify --data nowhere --json
+# Nor is an answer passed over that is for links which nobody knows.
+mkdir unknown
+echo '{"nobody.wilson.x": {"pion_pt_C_t": [1], "kappa": 0.1, "csw": 0, "antiperiodic_t": true}}' > unknown/golden.json
+expect 2 "error: golden data: 'nobody' is no known configuration; name it in " verify --data unknown
 
 if [ ! -f "$data/golden.json" ]; then
   echo "SKIPPED verify against other codes: no reference data"

@@ -131,7 +131,7 @@ TEST_CASE("residual histories in JSON are exact") {
 
 TEST_CASE("a failed run has no correlators in its JSON") {
   RunReport report = testing::made_up_report(extents);
-  report.failed = true;
+  report.failure = "column 11";
   const auto json = report_json(report);
   CHECK(json.at("status") == "failed");
   CHECK_FALSE(json.contains("correlators"));
