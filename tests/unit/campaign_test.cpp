@@ -517,7 +517,8 @@ TEST_CASE("a source that does not converge keeps no other from being solved, and
     CHECK(rows_done(small) == 3);
   }
   // It is named where nothing else is missing, too.
-  CHECK_THROWS_WITH_AS(run(small.campaign(), {}, unwatched(), {}), doctest::Contains("lat.1 light " + names[slow] + ": spin "), Error);
+  CHECK_THROWS_WITH_AS(run(small.campaign(), {}, unwatched(), {}), doctest::Contains(("lat.1 light " + names[slow] + ": spin ").c_str()),
+                       Error);
   small.write(fmt::format(R"(sources = ["{}"])", names[1 - slow]), limited);
   run(small.campaign(), {}, unwatched(), {});
 }
