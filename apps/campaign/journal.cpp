@@ -62,7 +62,7 @@ std::vector<Row> lost_of(std::vector<Row> rows, const Campaign& campaign, const 
         std::any_of(campaign.sources.begin(), campaign.sources.end(), [&](const Source& s) { return quarkstar::text_of(s) == row.source; });
     return !campaign.propagators || !in_campaign || std::filesystem::exists(campaign.propagator_of(row));
   });
-  if (!rows.empty()) spdlog::warn("{}: {} of its rows are no longer there: they are computed anew", file, rows.size());
+  if (!rows.empty()) spdlog::warn("{}: lost rows, which are computed anew: {}", file, rows.size());
   return rows;
 }
 

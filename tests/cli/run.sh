@@ -67,10 +67,10 @@ seed=$RANDOM$RANDOM
 echo "seed of the kills: $seed"
 RANDOM=$seed
 campaign killed
-for ((kill = 0; kill < 6; ++kill)); do
+for ((kill = 0; kill < 20; ++kill)); do
   "$QUARKSTAR" run killed.toml > stdout.txt 2> stderr.txt &
   child=$!
-  sleep "$((RANDOM % 2)).$((RANDOM % 10))$((RANDOM % 10))"
+  sleep "0.$((RANDOM % 6))$((RANDOM % 10))"
   kill -9 $child 2> /dev/null || true
   wait $child 2> /dev/null || true
 done

@@ -352,7 +352,7 @@ TEST_CASE("settings may change while no row of the quark is done, and new ones h
   };
   const std::string source = R"(sources = ["point:0,0,0,0"])";
   small.write(source, "kappa = 0.11\nmax-iterations = 1");
-  CHECK(refusal().find("failures, of configurations or rows; the first: lat.1 light point:0,0,0,0: spin 0") != std::string::npos);
+  CHECK(refusal().find("failures, of configurations or rows; the first: lat.1 light point:0,0,0,0: column 0 (spin 0") != std::string::npos);
   small.write(source, "kappa = 0.12");
   CHECK(refusal() == "");
   small.write(source, "kappa = 0.11");
@@ -517,7 +517,7 @@ TEST_CASE("a source that does not converge keeps no other from being solved, and
     CHECK(rows_done(small) == 3);
   }
   // It is named where nothing else is missing, too.
-  CHECK_THROWS_WITH_AS(run(small.campaign(), {}, unwatched(), {}), doctest::Contains(("lat.1 light " + names[slow] + ": spin ").c_str()),
+  CHECK_THROWS_WITH_AS(run(small.campaign(), {}, unwatched(), {}), doctest::Contains(("lat.1 light " + names[slow] + ": column ").c_str()),
                        Error);
   small.write(fmt::format(R"(sources = ["{}"])", names[1 - slow]), limited);
   run(small.campaign(), {}, unwatched(), {});
