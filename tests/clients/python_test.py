@@ -120,6 +120,10 @@ class Package(unittest.TestCase):
                 self.assertLess(np.linalg.norm(b - D.apply(solution, masses=mass)) / np.linalg.norm(b), 1.001e-9)
         with qs.operator(self.U, "naive", masses=np.array([0.2, 0.5]), solver="multishift", tol=np.float64(1e-9)) as D:
             np.testing.assert_array_equal(D.solve(b), x)
+        spinor = random_vectors(1, 12, 14)[0]
+        with qs.twisted_mass(self.U, kappa=0.12, mu=[0.2, 0.5], solver="multishift", tol=1e-9) as D:
+            for mu, solution in zip((0.2, 0.5), D.solve(spinor)):
+                self.assertLess(np.linalg.norm(spinor - D.apply(solution, masses=mu)) / np.linalg.norm(spinor), 1.001e-9)
         with qs.naive(self.U, mass=0.4, tol=1e-9) as D:
             y = D.solve(b, parity="odd", relative_tol=1e-8)
             self.assertLessEqual(D.last.relative_residual, 1e-8)

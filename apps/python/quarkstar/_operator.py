@@ -82,7 +82,7 @@ class Operator:
         given, count = settings_of(settings)
         check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
         self._extents = gauge.part[1]
-        masses = plain(settings.get("masses"))
+        masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
         self._several = len(masses) if isinstance(masses, (list, tuple)) else 0
         self.last: SolveReport | None = None
 
