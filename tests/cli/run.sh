@@ -67,13 +67,18 @@ seed=$RANDOM$RANDOM
 echo "seed of the kills: $seed"
 RANDOM=$seed
 campaign killed
-for ((kill = 0; kill < 20; ++kill)); do
-  "$QUARKSTAR" run killed.toml > stdout.txt 2> stderr.txt &
+lines_of_rows() { cat "$1/journal.jsonl" 2> /dev/null | grep -c '"kind":"done"' || true; }
+# killed OUT ROWS SECONDS: so long behind so many further rows.
+killed() {
+  local child until=$(($(lines_of_rows "$1") + $2))
+  "$QUARKSTAR" run "$1.toml" > stdout.txt 2> stderr.txt &
   child=$!
-  sleep "0.$((RANDOM % 6))$((RANDOM % 10))"
+  while [ "$(lines_of_rows "$1")" -lt $until ] && kill -0 $child 2> /dev/null; do sleep 0.01; done
+  sleep "$3"
   kill -9 $child 2> /dev/null || true
   wait $child 2> /dev/null || true
-done
+}
+for ((kill = 0; kill < 20; ++kill)); do killed killed $((RANDOM % 3)) 0.$((RANDOM % 2))$((RANDOM % 10)); done
 printf '{"kind":"do' >> killed/journal.jsonl  # a line that was being written
 expect 0 '^wrote killed/campaign.h5' run killed.toml
 same killed
