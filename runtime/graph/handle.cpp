@@ -41,7 +41,6 @@ const Handle& Handle::copy_of(int owner) const {
 }
 
 void Handle::freeze() {
-  const mpi::Waits waits;
   wait_for_tasks(*this);
   starpu_data_set_sequential_consistency_flag(state_, 0);
 }
