@@ -1,6 +1,7 @@
 // Gauge fixing by overrelaxation, on the host. Sources: docs/conventions.md and Mandula and Ogilvie 1990.
 #include "apps/c/fields.hpp"
 #include "apps/c/milc/milc.hpp"
+#include "codelets/gauge/heatbath/link_update.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/boxes.hpp"
 #include "codelets/su3/matrix.hpp"
@@ -23,7 +24,6 @@ using namespace quarkstar::c::milc;
 namespace {
 
 using Matrix = site::Link<double>;
-using Entry = site::Complex<double>;
 
 Matrix adjoint(const Matrix& a) {
   Matrix result;
@@ -32,33 +32,16 @@ Matrix adjoint(const Matrix& a) {
   return result;
 }
 
-/// a, b <- h (a, b), rows of a matrix, with h in SU(2): h = h0 + i (h1, h2, h3) sigma.
-void mix_rows(Matrix& m, int a, int b, const std::array<double, 4>& h) {
-  const Entry h00{h[0], h[3]}, h01{h[2], h[1]}, h10{-h[2], h[1]}, h11{h[0], -h[3]};
-  const auto times = [](const Entry& x, const Entry& y) { return Entry{x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; };
-  for (int column = 0; column < 3; ++column) {
-    const Entry first = m[a][column], second = m[b][column];
-    const Entry p = times(h00, first), q = times(h01, second), r = times(h10, first), s = times(h11, second);
-    m[a][column] = {p.re + q.re, p.im + q.im};
-    m[b][column] = {r.re + s.re, r.im + s.im};
-  }
-}
-
 /// g that increases Re tr (g k), subgroup after subgroup, overrelaxed: the part outside of 1 is `boost` times as large, to first order.
-Matrix relaxed(Matrix k, double boost) {
+Matrix relaxed(const Matrix& k, double boost) {
   Matrix g{};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) g[i][j] = {i == j ? 1.0 : 0.0, 0};
-  for (const auto& [a, b] : {std::pair{0, 1}, {1, 2}, {0, 2}}) {
-    std::array h{k[a][a].re + k[b][b].re, -(k[a][b].im + k[b][a].im), k[b][a].re - k[a][b].re, k[b][b].im - k[a][a].im};
-    const double h0 = h[0] * h[0], outside = h[1] * h[1] + h[2] * h[2] + h[3] * h[3];
+  for (int i = 0; i < 3; ++i) g[i][i].re = 1;
+  heatbath::update_subgroups(g, k, [&](const heatbath::Su2& w, int) {
+    const double h0 = w.a0 * w.a0, outside = w.a1 * w.a1 + w.a2 * w.a2 + w.a3 * w.a3;
     const double x = (boost * h0 + outside) / (h0 + outside), size = std::sqrt(h0 + x * x * outside);
-    if (!(size > 0)) continue;  // nothing to be gained
-    h[0] /= size;
-    for (std::size_t i = 1; i < 4; ++i) h[i] *= x / size;
-    mix_rows(g, a, b, h);
-    mix_rows(k, a, b, h);
-  }
+    if (!(size > 0)) return heatbath::Su2{1, 0, 0, 0};  // nothing to be gained
+    return heatbath::Su2{w.a0 / size, -w.a1 * x / size, -w.a2 * x / size, -w.a3 * x / size};
+  });
   return g;
 }
 
