@@ -16,33 +16,51 @@ static int settings_of(int count, char **arguments, qs_setting *settings) {
   return count;
 }
 
+/* Solutions for a point source. */
+typedef struct solved {
+  qs_session *session;
+  qs_gauge *gauge;
+  qs_operator *op;
+  int extents[4];
+  fields *b, *x;
+} solved;
+
+/* columns: the first of them; 0: all. */
+static solved solve(const char *path, const char *action, const qs_setting *settings, size_t count, const char *source, int columns) {
+  solved s;
+  s.session = open_session();
+  OK(qs_gauge_read(s.session, path, NULL, &s.gauge));
+  OK(qs_gauge_lattice(s.gauge, s.extents));
+  OK(qs_operator_create(s.gauge, action, settings, count, &s.op));
+  const int components = qs_operator_components(s.op), n = columns > 0 ? columns : components;
+  const size_t reals = (size_t)(s.extents[0] * s.extents[1] * s.extents[2] * s.extents[3] * 2 * components);
+  s.b = new_fields(n, reals);
+  s.x = new_fields(n, reals);
+  OK(qs_operator_source(s.op, source, NULL, &s.b->vectors));
+  OK(qs_operator_solve(s.op, NULL, &s.b->vectors, &s.x->vectors, NULL));
+  return s;
+}
+static void end(solved *s) {
+  qs_operator_free(s->op);
+  qs_gauge_free(s->gauge);
+  OK(qs_session_close(s->session));
+  free_fields(s->b);
+  free_fields(s->x);
+}
+
 static int history(int count, char **arguments) {
   qs_setting settings[20];
   const int given = settings_of(count - 3, arguments + 3, settings);
-  qs_session *session = open_session();
-  qs_gauge *gauge = NULL;
-  qs_operator *op = NULL;
-  int extents[4];
-  OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_lattice(gauge, extents));
-  OK(qs_operator_create(gauge, arguments[1], settings, (size_t)given, &op));
-  const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 2 * qs_operator_components(op));
-  fields *b = new_fields(1, reals), *x = new_fields(1, reals);
-  OK(qs_operator_source(op, "point:0,0,0,0", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  solved s = solve(arguments[0], arguments[1], settings, (size_t)given, "point:0,0,0,0", 1);
   const double *mine = NULL;
   size_t length = 0, i = 0;
-  OK(qs_operator_history(op, 0, &mine, &length));
+  OK(qs_operator_history(s.op, 0, &mine, &length));
   FILE *file = fopen(arguments[2], "r");
   CHECK(file != NULL && length > 3);
   for (char line[100]; fgets(line, sizeof line, file) != NULL; ++i) CHECK(i < length && strtod(line, NULL) == mine[i]);
   CHECK(i == length);
   fclose(file);
-  qs_operator_free(op);
-  qs_gauge_free(gauge);
-  OK(qs_session_close(session));
-  free_fields(b);
-  free_fields(x);
+  end(&s);
   return 0;
 }
 
@@ -58,20 +76,9 @@ static int contract(int count, char **arguments) {
   for (int i = 0; i < given; ++i)
     if (is_of_contractions(settings[i].key)) of_contraction[contracting++] = settings[i];
     else of_operator[solving++] = settings[i];
-  qs_session *session = open_session();
-  qs_gauge *gauge = NULL;
-  qs_operator *op = NULL;
-  int extents[4];
-  OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_lattice(gauge, extents));
-  OK(qs_operator_create(gauge, arguments[1], of_operator, solving, &op));
-  const int components = qs_operator_components(op);
-  const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 2 * components);
-  fields *b = new_fields(components, reals), *x = new_fields(components, reals);
-  OK(qs_operator_source(op, "point:1,0,2,3", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  solved s = solve(arguments[0], arguments[1], of_operator, solving, "point:1,0,2,3", 0);
   qs_correlators *all = NULL;
-  OK(qs_contract(gauge, arguments[1], "point:1,0,2,3", of_contraction, contracting, &x->vectors, &all));
+  OK(qs_contract(s.gauge, arguments[1], "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
   FILE *file = fopen(arguments[2], "r");
   CHECK(file != NULL);
   size_t lines = 0, expected = 0, times = 0;
@@ -91,45 +98,27 @@ static int contract(int count, char **arguments) {
   CHECK(lines == expected && lines > 0);
   fclose(file);
   qs_correlators_free(all);
-  qs_operator_free(op);
-  qs_gauge_free(gauge);
-  OK(qs_session_close(session));
-  free_fields(b);
-  free_fields(x);
+  end(&s);
   return 0;
 }
 
 static int golden(int count, char **arguments) {
   qs_setting settings[20];
   const int given = settings_of(count - 2, arguments + 2, settings);
-  qs_session *session = open_session();
-  qs_gauge *gauge = NULL;
-  qs_operator *op = NULL;
-  int extents[4];
-  OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_lattice(gauge, extents));
-  OK(qs_operator_create(gauge, "wilson", settings, (size_t)given, &op));
-  const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 24);
-  fields *b = new_fields(12, reals), *x = new_fields(12, reals);
-  OK(qs_operator_source(op, "point:0,0,0,0", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  solved s = solve(arguments[0], "wilson", settings, (size_t)given, "point:0,0,0,0", 0);
   qs_correlators *mesons = NULL;
-  OK(qs_contract(gauge, "wilson", "point:0,0,0,0", NULL, 0, &x->vectors, &mesons));
+  OK(qs_contract(s.gauge, "wilson", "point:0,0,0,0", NULL, 0, &s.x->vectors, &mesons));
   CHECK(strcmp(qs_correlators_name(mesons, 0), "pion") == 0 && qs_correlators_name(mesons, qs_correlators_count(mesons)) == NULL);
   size_t times = 0, t = 0;
   const double *pion = qs_correlators_values(mesons, 0, &times);
-  CHECK(times == (size_t)extents[3]);
+  CHECK(times == (size_t)s.extents[3]);
   FILE *file = fopen(arguments[1], "r");
   CHECK(file != NULL);
   for (char line[100]; fgets(line, sizeof line, file) != NULL; ++t) CHECK(t < times && fabs(strtod(line, NULL) / pion[t] - 1) < 1e-9);
   CHECK(t == times);
   fclose(file);
   qs_correlators_free(mesons);
-  qs_operator_free(op);
-  qs_gauge_free(gauge);
-  OK(qs_session_close(session));
-  free_fields(b);
-  free_fields(x);
+  end(&s);
   return 0;
 }
 
