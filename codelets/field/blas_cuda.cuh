@@ -6,6 +6,7 @@
 #include "runtime/gpu/cuda_launch.cuh"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace quarkstar::cuda {
 
@@ -51,7 +52,8 @@ struct WordsInChunks {
 };
 
 /// Threads of a block at most, and blocks of a multiprocessor that registers must leave room for. In half precision a spinor's results wait
-/// in registers for their unit: without a limit operations on five fields take 120 of them.
+/// in registers for their unit: without a limit operations on five fields take 120 of them, and with 96, which let a fifth block in, they
+/// spill (one H200: 11 % slower).
 template <class F, int Components>
 inline constexpr int block_threads = Components == colour_components ? 1024
                                      : is_half<F>                    ? 128
@@ -59,8 +61,12 @@ inline constexpr int block_threads = Components == colour_components ? 1024
 template <class F, int Components, class Operation>
 inline constexpr int resident_blocks = Components == colour_components    ? 1
                                        : !is_half<F>                      ? 4
-                                       : blas::field_count<Operation> > 3 ? 5
+                                       : blas::field_count<Operation> > 3 ? 4
                                                                           : 8;
+
+/// Passes that come behind another over the same fields go backward, because what that one has touched last is still in L2.
+template <class Operation>
+inline constexpr bool backward = std::is_same_v<Operation, blas::BicgstabDirection> || std::is_same_v<Operation, blas::CgSolutionDirection>;
 
 /// Sites of a block with vectors in lanes, at most 16 of them, not in half precision.
 inline constexpr int sites_at_a_time = 16;
@@ -80,7 +86,7 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
   const std::int32_t* left_out = obedience.left_out(status);
   const bool in_lanes = Chunked && vectors_in_lanes;
   const auto lanes = static_cast<std::uint32_t>(a.lanes);
-  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t block = backward<Operation> ? gridDim.x - 1 - blockIdx.x : blockIdx.x, id = block * blockDim.x + threadIdx.x;
   const int row = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y), lane = static_cast<int>(id % lanes);
   const int v = in_lanes ? row * a.lanes + lane : row;
   if (row >= a.vectors) return;  // whole warps
@@ -95,17 +101,17 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
     blas::apply_to_vector<Operation, Components, Words>(a, id / lanes, row, lane, c, sum);
   }
   if constexpr (Chunked && Operation::sums > 0) {
-    __shared__ double exchange[sites_at_a_time * 16];
+    __shared__ Real<F> exchange[sites_at_a_time * 16];
     if (in_lanes) {
       tables += row * a.lanes + static_cast<int>(threadIdx.x) / sites_at_a_time;
       for (int s = 0; s < Operation::sums; ++s) {
-        const double x = in_rows_of_vectors(static_cast<double>(sum[s].v), exchange, a.lanes, sites_at_a_time);
+        const Real<F> x = in_rows_of_vectors(sum[s].v, exchange, a.lanes, sites_at_a_time);
         add_to_table<sites_at_a_time>(tables[s * a.vectors * a.lanes], x);
       }
       return;
     }
   }
-  for (int s = 0; s < Operation::sums; ++s) add_to_table(tables[s * a.vectors + v], static_cast<double>(sum[s].v));
+  for (int s = 0; s < Operation::sums; ++s) add_to_table(tables[s * a.vectors + v], sum[s].v);
 }
 
 template <class F, int Components, bool Chunked, class Operation>

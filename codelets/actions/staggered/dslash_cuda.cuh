@@ -179,15 +179,13 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     });
   }
   if (!a.sums.norm && !a.sums.dot) return;
-  __shared__ double exchange[room<F, Count>.threads];
+  __shared__ Real<F> exchange[room<F, Count>.threads];
   const int row_threads = static_cast<int>(blockDim.x * blockDim.z);
   const int thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
   const RowPlace place{thread / row_threads, thread % row_threads, row_threads};
   const int first_of_row = min(place.row * Count, a.vectors - Count);
   const auto add = [&](SumTable* of_vectors, const V(&summands)[Count]) {
-    site::unroll<Count>([&](auto v) {
-      add_to_table(of_vectors[first_of_row + v], in_rows_of_groups(static_cast<double>(summands[v].v), exchange, place));
-    });
+    site::unroll<Count>([&](auto v) { add_to_table(of_vectors[first_of_row + v], in_rows_of_groups(summands[v].v, exchange, place)); });
   };
   if (a.sums.norm) add(tables, norm);
   if (a.sums.dot) add(tables + (a.sums.norm ? a.vectors : 0), dot);

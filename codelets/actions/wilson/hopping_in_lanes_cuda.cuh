@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   __shared__ Links links;
-  __shared__ double exchange[at_a_time * G];
+  __shared__ F exchange[at_a_time * G];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
   const std::uint32_t first = blockIdx.x / groups * tiles * at_a_time;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
       const SiteOfThread<F, 24, true> site{a.x + at, outer, vector, G, lane, 1, 0};
       finish_site<Epilogue, F, true>(a, r, at, site, summands);
     }
-    for_sums(a, tables, summands, [&](SumTable* of_vectors, double x) {
+    for_sums(a, tables, summands, [&](SumTable* of_vectors, F x) {
       add_to_table<at_a_time>(of_vectors[group * G + thread / at_a_time], in_rows_of_vectors(x, exchange, G, at_a_time));
     });
   }
