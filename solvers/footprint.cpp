@@ -4,6 +4,7 @@
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -68,6 +69,10 @@ struct Vectors {
 /// What the recurrence of a solver for n right-hand sides holds, and what is FixedSteps inside it.
 RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
   RecurrenceMemory memory = solver.memory(settings.restart, n);
+  if (settings.multigrid) {
+    const RecurrenceMemory cycle = MultigridCycle::fine_memory(*settings.multigrid, n);
+    return {memory.fields + cycle.fields, memory.state_bytes + cycle.state_bytes};
+  }
   if (!settings.inner) return memory;
   const RecurrenceMemory inner = FixedSteps::memory(solver_named(settings.inner->name), settings.inner->steps, settings.restart, n);
   return {memory.fields + inner.fields, memory.state_bytes + inner.state_bytes};
@@ -117,6 +122,23 @@ Vectors vectors_of_shifts_on_all_sites(const SolverSettings& settings, const Nam
 /// Right-hand sides of all kinds of hopping operator together.
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
+/// Of multigrid on one block: what stays, and what a solve for n right-hand sides and the set-up take besides.
+struct MultigridMemory {
+  double matrices, null_vectors, of_solve, of_setup;
+};
+MultigridMemory multigrid_memory(const MultigridSettings& settings, const runtime::Block& block, Precision precision, int n) {
+  const double sites = static_cast<double>(volume(block.extents)), coarse_sites = sites / static_cast<double>(volume(settings.aggregate));
+  const double components = 2.0 * settings.null_vectors, complex = 2 * static_cast<double>(computed_bytes(precision));
+  const double spinors = sites / 2 * spinor_components * complex * settings.null_vectors;  // N of one parity
+  const auto coarse_vectors = [&](int vectors) {
+    return MultigridCycle::coarse_memory(settings, vectors).fields * vectors * coarse_sites * components * complex;
+  };
+  constexpr int image_of_system = 1, of_coarsening = 4 + 2;  // columns and their images on both parities; zeros, gone before
+  const int cycle = MultigridCycle::fine_memory(settings, settings.null_vectors).fields + 1;
+  return {coarse_sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, precision)), 3 * spinors,
+          coarse_vectors(n), spinors * (image_of_system + std::max(of_coarsening, cycle)) + coarse_vectors(settings.null_vectors)};
+}
+
 /// While the last of these numbers of right-hand sides is solved.
 std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings,
                                          const OperatorShape& shape, std::span<const int> vectors, int vectors_in_lanes) {
@@ -130,6 +152,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   const auto in = [&](Precision precision, double link_bytes, double fields, int right_hand_sides, bool preconditioned) -> OnePrecision {
     LayoutRequest layout{.reach = shape.reach, .vectors_in_lanes = vectors_in_lanes};
     if (preconditioned && settings.schwarz) layout.unit = settings.schwarz->domain;
+    if (preconditioned && settings.multigrid) layout.unit = coarse::unit_of(settings.multigrid->aggregate);
     return {precision,
             layout,
             link_bytes,
@@ -158,6 +181,11 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
                                                         : vectors_of_shifts;
     Footprint bytes = total(vectors_of(settings, solver, shape.images, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
+    if (settings.multigrid) {
+      const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, block, settings.precision, n);
+      bytes.links += multigrid.matrices;
+      bytes.fields = multigrid.null_vectors + std::max(bytes.fields + multigrid.of_solve, multigrid.of_setup);
+    }
     blocks.push_back(bytes);
   }
   for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);

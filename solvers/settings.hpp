@@ -23,6 +23,16 @@ struct InnerSolver {
   int steps = 4;
 };
 
+/// Adaptive multigrid of two levels as the preconditioner of a flexible solver (solvers/multigrid/multigrid.hpp).
+struct MultigridSettings {
+  Coord aggregate{4, 4, 4, 4};  ///< fine sites of a coarse one
+  int null_vectors = 24;        ///< N, a multiple of 4
+  int smoother_steps = 4;       ///< of GCR on the fine level, behind the coarse correction
+  int coarse_steps = 16;        ///< of GCR on the coarse level
+  int setup_steps = 40;         ///< of BiCGStab that make null vectors from noise
+  int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
+};
+
 struct SolverSettings {
   std::string solver = "bicgstab";  ///< a name of solver_names() for the action
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
@@ -32,10 +42,11 @@ struct SolverSettings {
   Updates updates = Updates::reliable;
   double refresh_drop = 0;  ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
-  int check_every = 16;                      ///< K: iterations submitted between two looks at the stop flag
-  int restart = 8;                           ///< gcr: directions kept, KrylovLimits::restart
-  std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
-  std::optional<InnerSolver> inner{};        ///< gcr: its preconditioner, instead
+  int check_every = 16;                          ///< K: iterations submitted between two looks at the stop flag
+  int restart = 8;                               ///< gcr: directions kept, KrylovLimits::restart
+  std::optional<SchwarzSettings> schwarz{};      ///< gcr: its preconditioner; none: none
+  std::optional<InnerSolver> inner{};            ///< gcr: its preconditioner, instead
+  std::optional<MultigridSettings> multigrid{};  ///< gcr: its preconditioner, instead
   int in_flight = 1;  ///< solves on the graph together (runtime/graph/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool snapshots = false;  ///< solutions are copied while they are improved: the memory for that is counted

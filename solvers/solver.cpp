@@ -12,6 +12,7 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 #include "solvers/normal_operator.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +37,9 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
   if (solver == nullptr)
     throw Error(ErrorKind::input, Parameter("solver"), fmt::format("unknown solver '{}'", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
-  for (const auto& [parameter, given] :
-       {std::pair{"schwarz-block", settings.schwarz.has_value()}, {"inner-solver", settings.inner.has_value()}})
+  for (const auto& [parameter, given] : {std::pair{"schwarz-block", settings.schwarz.has_value()},
+                                         {"inner-solver", settings.inner.has_value()},
+                                         {"aggregate", settings.multigrid.has_value()}})
     if (given && !solver->flexible)
       throw Error(ErrorKind::input, Parameter(parameter),
                   fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
@@ -49,6 +51,14 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
     if (inner == nullptr || !inner->can_be_inner() || std::find(names.begin(), names.end(), settings.inner->name) == names.end())
       throw Error(ErrorKind::input, Parameter("inner-solver"), fmt::format("'{}' is no inner solver for this action", settings.inner->name),
                   fmt::format("use one of {}", fmt::join(names, ", ")));
+  }
+  if (settings.multigrid) {
+    if (settings.schwarz || settings.inner)
+      throw Error(ErrorKind::input, Parameter("aggregate"),
+                  fmt::format("there is a preconditioner already, {}", settings.schwarz ? "schwarz-block" : "inner-solver"),
+                  "give one of them");
+    if (action.components() != spinor_components)
+      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is for Wilson-type actions", "leave it out");
   }
   if (!solver->shifted && std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, Parameter("solver"),
@@ -104,6 +114,7 @@ struct Solver::Impl {
   bool is_hermitian;
   PreparedActions prepared;
   runtime::HandlePools pools;  ///< for the fields of a solve
+  std::unique_ptr<const Multigrid> multigrid{};
 
   /// Every hopping operator that a solve for n right-hand sides applies.
   void prepare(int n) {
@@ -173,6 +184,11 @@ struct Solver::Impl {
     if (solver.flexible && settings.inner) {
       inner.emplace(system, *find_krylov_solver(settings.inner->name), settings.inner->steps, settings.restart);
       limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { inner->apply(out, in, guard); };
+    }
+    std::optional<MultigridCycle> cycle;
+    if (solver.flexible && multigrid) {
+      cycle.emplace(system, *multigrid);
+      limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { cycle->apply(out, in, guard); };
     }
     KrylovResults results;
     if (below_double()) {
@@ -312,13 +328,23 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   check_limits(settings);
   ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
-  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && !krylov.vectors_in_lanes)
-    throw ShapeError("Solver", "a solver without kernels for colour vectors in lanes");
+  if (speed.vectors_in_lanes > 1 && ((action.components() == colour_components && !krylov.vectors_in_lanes) || settings.multigrid))
+    throw ShapeError("Solver", "a solver without kernels for vectors in lanes");
+  if (settings.multigrid) {
+    check_multigrid(*settings.multigrid, decomposition, settings.precision, settings.schur);
+    request.unit = coarse::unit_of(settings.multigrid->aggregate);
+  }
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(
       new Impl{settings, krylov, action.components(), action.is_hermitian(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);
   impl_->prepared.set_resident();
+  if (settings.multigrid) {
+    PreparedAction& fine = impl_->prepared.krylov();
+    if (!fine.own_mass())
+      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid needs an action with a mass of its own", "leave it out");
+    impl_->multigrid = std::make_unique<Multigrid>(fine, *settings.multigrid, *fine.own_mass());
+  }
 }
 
 SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
@@ -327,7 +353,11 @@ SolveResult Solver::solve(const HostField& source, HostField& solution, const Pr
   return solve(source, *mass, solution, progress, snapshots);
 }
 
-std::vector<std::pair<std::string, double>> Solver::numbers() const { return impl_->prepared.outer->numbers(); }
+std::vector<std::pair<std::string, double>> Solver::numbers() const {
+  std::vector<std::pair<std::string, double>> numbers = impl_->prepared.outer->numbers();
+  if (impl_->multigrid) numbers.emplace_back("multigrid_contraction", impl_->multigrid->verification().contraction);
+  return numbers;
+}
 
 void Solver::prepare(int vectors) {
   impl_->prepare(vectors);

@@ -43,13 +43,14 @@ class Solver {
  public:
   /// Copies the action's links into the blocks of `decomposition`. settings.solver: one of solver_names(action.is_hermitian()). Throws
   /// Error(input) for what cannot be: an unknown solver name or link format, links that are not SU(3) and should become 12 or 8 reals, a
-  /// preconditioner that does not fit solver, cut or devices; ShapeError when the links have other extents than the decomposition, and for
+  /// preconditioner that does not fit solver, cut or devices. With settings.multigrid sets that up for the action's own mass, and throws
+  /// Error(numerical) where that fails. ShapeError when the links have other extents than the decomposition, and for
   /// vectors in lanes where most_vectors_in_lanes() knows no kernels. speed: for benchmarks, and how many right-hand sides are to come
   /// together, and in lanes; with settings.tune what it leaves open is measured, unless it gives a tile or a launch.
   Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed = {});
   ~Solver();
 
-  /// PreparedAction::numbers() of the operator in double precision.
+  /// PreparedAction::numbers() of the operator in double precision; with multigrid also its contraction (Multigrid::Verification).
   std::vector<std::pair<std::string, double>> numbers() const;
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.

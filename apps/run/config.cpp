@@ -147,12 +147,16 @@ void check_action(const RunConfig& config) {
       refuse("columns", fmt::format("the action {} has no column {}", kind.name, column),
              fmt::format("use columns from 0 to {}", kind.components - 1));
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
-  for (const auto& [key, fits] :
-       {std::pair{"restart", solver.keeps_directions}, {"schwarz-block", solver.flexible}, {"inner-solver", solver.flexible}})
+  for (const auto& [key, fits] : {std::pair{"restart", solver.keeps_directions},
+                                  {"schwarz-block", solver.flexible},
+                                  {"inner-solver", solver.flexible},
+                                  {"aggregate", solver.flexible}})
     if (config.was_given(key) && !fits)
       refuse(key, fmt::format("it means nothing for {}", solver.name), "use --solver gcr, or leave it out");
   if (config.was_given("inner-steps") && !config.was_given("inner-solver"))
     refuse("inner-steps", "no inner solver is given", "give --inner-solver, e.g. bicgstab");
+  for (const char* key : {"null-vectors", "smoother-steps", "coarse-steps", "setup-steps", "setup-cycles"})
+    if (config.was_given(key) && !config.was_given("aggregate")) refuse(key, "no aggregates are given", "give --aggregate, e.g. 4,4,4,4");
   if (!solver.reliable_updates && !solver.shifted)
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))

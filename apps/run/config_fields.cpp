@@ -122,6 +122,15 @@ Text inner_solver_help() {
   return text;
 }
 
+MultigridSettings& multigrid_of(RunConfig& config) {
+  if (!config.solver.multigrid) config.solver.multigrid.emplace();
+  return *config.solver.multigrid;
+}
+Setting multigrid_number(const char* key, const char* help, int MultigridSettings::*member) {
+  return {key, "N", help, [member](RunConfig& c, Text v) { multigrid_of(c).*member = parse_integer(v, 0, 1000); },
+          [member](const RunConfig& c) -> json { return c.solver.multigrid ? json((*c.solver.multigrid).*member) : json(); }};
+}
+
 std::vector<Setting> make_settings() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by its content",
@@ -190,6 +199,17 @@ std::vector<Setting> make_settings() {
          c.solver.inner->steps = parse_integer(v, 1, 1000);
        },
        [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->steps) : json(); }},
+      {"aggregate", "X,Y,Z,T", "gcr: extents of the aggregates of a multigrid preconditioner of two levels (default: none)",
+       [](RunConfig& c, Text v) { multigrid_of(c).aggregate = parse_coord(v, 2); },
+       [](const RunConfig& c) -> json { return c.solver.multigrid ? json(c.solver.multigrid->aggregate) : json(); }},
+      multigrid_number("null-vectors", "Null vectors of --aggregate, a multiple of 4 up to 32 (default 24)",
+                       &MultigridSettings::null_vectors),
+      multigrid_number("smoother-steps", "Steps of gcr on the fine level of --aggregate (default 4)", &MultigridSettings::smoother_steps),
+      multigrid_number("coarse-steps", "Steps of gcr on the coarse level of --aggregate (default 16)", &MultigridSettings::coarse_steps),
+      multigrid_number("setup-steps", "Steps of bicgstab that make the null vectors of --aggregate (default 40)",
+                       &MultigridSettings::setup_steps),
+      multigrid_number("setup-cycles", "Multigrid cycles that improve the null vectors of --aggregate (default 2)",
+                       &MultigridSettings::setup_cycles),
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;

@@ -129,7 +129,8 @@ std::vector<std::string> join_coordinates(const std::vector<std::string>& argume
       joined.push_back(argument);
     }
     open = is_number ? (open + 1) % numbers : 0;
-    after_flag = is_number || argument == "--lattice" || argument == "--blocks" || argument == "--schwarz-block";
+    after_flag =
+        is_number || argument == "--lattice" || argument == "--blocks" || argument == "--schwarz-block" || argument == "--aggregate";
   }
   return joined;
 }

@@ -42,8 +42,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 Precision parse_precision(std::string_view text);
 /// Four numbers "x,y,z,t", each at least `least`.
 Coord parse_coord(std::string_view text, int least);
-/// A command line in which the numbers after --lattice, --blocks and --schwarz-block are one argument, four at a time: "4 4 4 8" becomes
-/// "4,4,4,8". Everywhere else numbers with blanks between them would be arguments of their own.
+/// A command line in which the numbers after --lattice, --blocks, --schwarz-block and --aggregate are one argument, four at a time: "4 4 4
+/// 8" becomes "4,4,4,8". Everywhere else numbers with blanks between them would be arguments of their own.
 std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments);
 /// "x=periodic,t=antiperiodic,z=0.5": angles in units of pi; directions that are not named keep the value in `angles`.
 BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles);

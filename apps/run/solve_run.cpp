@@ -35,6 +35,16 @@
 namespace quarkstar::app {
 namespace {
 
+/// Of which every block has a whole number.
+Coord whole_units(const SolverSettings& solver) {
+  if (solver.schwarz) return solver.schwarz->domain;
+  Coord unit{1, 1, 1, 1};
+  if (!solver.multigrid) return unit;
+  unit = solver.multigrid->aggregate;
+  unit[0] *= 2;  // coarse blocks have an even x extent
+  return unit;
+}
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -458,8 +468,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
           .operators = operators,
           .order = order_of_solves(config, masses),
           .decomposition = decomposition,
-          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
-                                  config.solver.schwarz ? config.solver.schwarz->domain : Coord{1, 1, 1, 1}),
+          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory, whole_units(config.solver)),
           .profile = {},
           .sources = {},
           .total = total,

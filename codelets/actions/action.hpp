@@ -12,6 +12,7 @@ struct ActionRequest {
   Schur schur = Schur::asymmetric;
   std::optional<SchwarzSettings> schwarz{};
   Speed speed{};
+  Coord unit{2, 2, 2, 2};  ///< LayoutRequest::unit of the Krylov solver's lattice, where no Schwarz domains are
 };
 
 /// The operator of a solve: in double precision, for right-hand sides, corrections and true residuals; and that of the Krylov solver where

@@ -100,15 +100,22 @@ void run_on_cuda(Call& call) {
 }
 #endif
 
+/// body(integral constant) with the components of an outer site: those of coarse vectors are in lanes.
+template <class Body>
+decltype(auto) with_stored_components(int components, Body&& body) {
+  if (is_coarse(components)) return body(std::integral_constant<int, 1>{});
+  return with_components(components, std::forward<Body>(body));
+}
+
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision, int components) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
-    return with_components(components, [&](auto of_vector) -> const runtime::Codelet& {
+    return with_stored_components(components, [&](auto of_vector) -> const runtime::Codelet& {
       using F = typename decltype(format)::type;
       constexpr int count = of_vector;
-      static const runtime::Codelet codelet(
-          fmt::format("{}{}.{}", Operation::name, count == colour_components ? ".colour" : "", name_of(precision)),
-          runtime::CodeletKind::vector, QUARKSTAR_BOTH(run, F, count, Operation));
+      const char* const kind = count == colour_components ? ".colour" : count == 1 ? ".coarse" : "";
+      static const runtime::Codelet codelet(fmt::format("{}{}.{}", Operation::name, kind, name_of(precision)), runtime::CodeletKind::vector,
+                                            QUARKSTAR_BOTH(run, F, count, Operation));
       return codelet;
     });
   });
@@ -135,7 +142,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
   }
   if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
-  task.lanes = lattice.lanes().lanes;
+  task.lanes = first.lanes();
   task.vectors_in_lanes = lattice.vectors_in_lanes();
   task.chunked = first.chunked();
   task.first_sum = first_sum;
@@ -156,7 +163,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
       accesses.push_back(first_sum > 0 ? runtime::inout(sums) : runtime::out(sums));
     }
     if (task.has_state) accesses.push_back(runtime::in(*guard.state));
-    const double sites = static_cast<double>(first.outer_sites(b)) * lattice.lanes().lanes;
+    const double sites = static_cast<double>(first.block_vectors(b)) / task.vectors;
     runtime::submit(codelet_of<Operation>(lattice.precision(), first.components()), task, accesses,
                     {sites * task.vectors * first.components() * Operation::flops,
                      sites * passes * static_cast<double>(site_bytes(lattice.precision(), first.reals()))},

@@ -1,15 +1,17 @@
 #include "codelets/field/field.hpp"
 
 #include "runtime/graph/session.hpp"
-#include "runtime/system/error.hpp"
 
 namespace quarkstar {
 
 Field::Field(LatticePointer lattice, int parity, int components, int vectors)
     : lattice_(std::move(lattice)), parity_(parity), components_(components), vectors_(vectors) {
   if (vectors < 1 || vectors > most_vectors) throw ShapeError("Field", "a number of vectors outside of 1..32");
-  if (components != spinor_components && components != colour_components)
-    throw ShapeError("Field", "neither spinors nor colour vectors: there are no kernels for them");
+  if (components != spinor_components && components != colour_components && !is_coarse(components))
+    throw ShapeError("Field", "neither spinors nor colour vectors nor coarse vectors: there are no kernels for them");
+  if (is_coarse(components) &&
+      (lattice_->lanes().lanes > 1 || lattice_->vectors_in_lanes() > 1 || lattice_->precision() == Precision::half))
+    throw ShapeError("Field", "coarse vectors are on lattices with one lane, in single or double precision");
   if (const int lanes = lattice_->vectors_in_lanes(); lanes > 1) {
     const bool on_gpus = lattice_->chunked();
     if (components != (on_gpus ? spinor_components : colour_components) || (!on_gpus && runtime::Session::current().gpu_count() > 0))

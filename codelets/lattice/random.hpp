@@ -11,7 +11,7 @@
 namespace quarkstar {
 
 /// What numbers are drawn for. Streams of different purposes share no number; a new use is a new line.
-enum class RandomPurpose : std::uint64_t { heatbath = 1, hot_start = 2, noise_source = 3 };
+enum class RandomPurpose : std::uint64_t { heatbath = 1, hot_start = 2, noise_source = 3, null_vectors = 4 };
 
 /// The stream of numbers of one (seed, purpose, site, index): Philox4x64-10 with key (seed, purpose) and counter
 /// (site, index, n, 0) for its n-th group of four. Nothing is stored or shared, so any thread on any machine can make

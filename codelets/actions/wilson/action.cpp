@@ -48,6 +48,7 @@ PreparedActions Action::prepared(const runtime::Decomposition& decomposition, co
   outer.precision = Precision::double_;
   outer.link_reals = 18;
   outer.schwarz.reset();
+  outer.unit = ActionRequest{}.unit;
   prepared.outer = make(decomposition, outer, 0);
   prepared.inner = make(decomposition, request, prepared.outer->link_bytes());
   return prepared;

@@ -65,7 +65,7 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
                                const ActionRequest& request, double resident)
     : quarkstar::PreparedAction(decomposition,
                                 tuning_subject(request.precision, request.link_reals, parameters.boundary,
-                                               request.schwarz ? request.schwarz->domain : Coord{2, 2, 2, 2}),
+                                               request.schwarz ? request.schwarz->domain : request.unit),
                                 request.speed, resident),
       parameters_(parameters),
       schur_(request.schur),

@@ -1,0 +1,284 @@
+#include "codelets/arch/implementations.hpp"
+#include "codelets/arch/table.hpp"
+#include "codelets/coarse/aggregates.hpp"
+#include "codelets/coarse/transfer_cuda.hpp"
+#include "codelets/coarse/transfer_kernels.hpp"
+#include "codelets/lattice/placement.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace quarkstar::coarse {
+namespace {
+
+using runtime::Call;
+using runtime::Codelet;
+
+constexpr const char* names[] = {"prolong", "restrict", "orthonormalise", "columns"};  // by TransferStep
+
+runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, const Coord& aggregate) {
+  Coord lattice{};
+  runtime::SlabCuts cuts;
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    lattice[mu] = fine.lattice()[mu] / aggregate[mu];
+    cuts[mu].resize(static_cast<std::size_t>(fine.ranks()[mu]));
+    for (const runtime::Block& block : fine.blocks()) {
+      Coord others = block.position;
+      others[mu] = 0;
+      if (others == Coord{})
+        cuts[mu][static_cast<std::size_t>(coordinates(block.rank, fine.ranks())[mu])].push_back(block.extents[mu] / aggregate[mu]);
+    }
+  }
+  const Coord first = fine.block(fine.local().front()).position;
+  return {lattice, cuts, fine.rank(), [&](const Coord& position) {
+            Coord place{};
+            for (std::size_t mu = 0; mu < 4; ++mu) place[mu] = first[mu] + position[mu];
+            return fine.block(static_cast<int>(lexicographic(place, fine.grid()))).owner;
+          }};
+}
+
+}  // namespace
+
+/// Buffers: tables, colours, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones, and the
+/// state, where there are these.
+struct Aggregates::Task {
+  TransferStep step;
+  std::int32_t fine_buffer[2], coarse_buffer, state_buffer;  ///< -1: none
+  std::int32_t aggregate_sites, lanes, count, vectors;
+  Layer layer;
+  Colours mask;
+  std::int32_t chirality, chunked;
+  std::int64_t groups;
+  Obedience obedience;
+
+  const VectorStatus* status(Call& call) const { return state_buffer < 0 ? nullptr : call.buffer<const VectorStatus>(state_buffer); }
+
+  template <class F>
+  TransferArguments<F> unpack(Call& call) const {
+    TransferArguments<F> a{};
+    a.sites = call.buffer<const std::uint32_t>(0);
+    a.places = a.sites + groups * aggregate_sites;
+    a.colours = call.buffer<const std::uint32_t>(1);
+    for (int parity = 0; parity < 2; ++parity) {
+      a.null_vectors[parity] = call.buffer<F>(2 + parity);
+      a.fine[parity] = fine_buffer[parity] < 0 ? nullptr : call.buffer<F>(fine_buffer[parity]);
+    }
+    a.coarse = coarse_buffer < 0 ? nullptr : call.buffer<F>(coarse_buffer);
+    a.left_out = obedience.left_out(status(call));
+    a.aggregate_sites = aggregate_sites;
+    a.lanes = lanes;
+    a.count = count;
+    a.vectors = vectors;
+    a.layer = layer;
+    a.mask = mask;
+    a.chirality = chirality;
+    return a;
+  }
+
+  template <class F>
+  static void run(Call& call) {
+    const auto& task = call.arguments<Task>();
+    if (const std::int32_t* idle = task.obedience.idle(task.status(call)); idle != nullptr && *idle != 0) return call.skip();
+    static constexpr arch::KernelTable<TransferKernel<F> (*)(TransferStep, int)> table = QUARKSTAR_KERNEL_TABLE(transfer_kernel<F>);
+    const TransferKernel<F> kernel = table.current()(task.step, task.lanes);
+    const TransferArguments<F> a = task.unpack<F>(call);
+    call.team().for_range(task.groups, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
+  }
+#ifdef QUARKSTAR_CUDA
+  template <class F>
+  static void run_on_cuda(Call& call) {
+    const auto& task = call.arguments<Task>();
+    cuda::launch_transfer(task.unpack<F>(call), task.step, task.chunked != 0, task.groups, task.obedience.idle(task.status(call)),
+                          static_cast<runtime::CudaStream>(call.stream()));
+  }
+#endif
+
+  template <class F>
+  static const Codelet& codelet_of(TransferStep step) {
+    const auto made = [](TransferStep which) {
+      return Codelet(fmt::format("coarse.{}.{}", names[static_cast<std::size_t>(which)], name_of(NumberFormat<F>::precision)),
+                     runtime::CodeletKind::vector, QUARKSTAR_BOTH(run, F));
+    };
+    static const Codelet codelets[] = {made(TransferStep::prolong), made(TransferStep::restrict), made(TransferStep::orthonormalise),
+                                       made(TransferStep::columns)};
+    return codelets[static_cast<std::size_t>(step)];
+  }
+};
+
+void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors) {
+  const auto refuse = [](const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::input, Parameter("aggregate"), what, remedy);
+  };
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const char direction = "xyzt"[mu];
+    const int extent = aggregate[mu], lattice = decomposition.lattice()[mu];
+    if (extent < 2) refuse(fmt::format("{} sites in {}", extent, direction), "give 2 or more");
+    if (lattice % (2 * extent) != 0)
+      refuse(fmt::format("{} = {} is no even number of aggregates of {} sites", direction, lattice, extent),
+             "give a divisor of half of the lattice's extent");
+    const int unit = mu == 0 ? 2 * extent : extent;  // coarse blocks need an even extent along x
+    for (const runtime::Block& block : decomposition.blocks())
+      if (block.origin[mu] % extent != 0 || block.extents[mu] % unit != 0)
+        refuse(fmt::format("a block of {} sites in {} from {} on is no whole number of {} sites", block.extents[mu], direction,
+                           block.origin[mu], unit),
+               "cut that direction into fewer blocks or ranks, or give smaller aggregates");
+  }
+  if (null_vectors < 4 || null_vectors > most_null_vectors || null_vectors % 4 != 0)
+    throw Error(ErrorKind::input, Parameter("null-vectors"), fmt::format("{} null vectors", null_vectors),
+                fmt::format("give a multiple of 4 from 4 to {}", most_null_vectors));
+  if (null_vectors > chirality_components * volume(aggregate))
+    throw Error(ErrorKind::input, Parameter("null-vectors"),
+                fmt::format("{} null vectors on aggregates of {} sites, which have {} components of each chirality", null_vectors,
+                            volume(aggregate), chirality_components * volume(aggregate)),
+                "give fewer, or larger aggregates");
+}
+
+Coord unit_of(const Coord& aggregate) {
+  Coord unit = aggregate;
+  for (int& extent : unit) extent = std::lcm(std::max(extent, 1), 2);
+  return unit;
+}
+
+Aggregates::Aggregates(const LatticePointer& fine, const Coord& aggregate, int null_vectors)
+    : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors), fine)),
+      coarse_(std::make_shared<Lattice>(coarse_decomposition(fine->decomposition(), aggregate), fine->precision(), periodic,
+                                        LayoutRequest{.most_lanes = 1})),
+      extents_(aggregate),
+      null_vectors_(fine, spinor_components, null_vectors) {
+  if (fine->precision() == Precision::half || fine->vectors_in_lanes() > 1)
+    throw ShapeError("Aggregates", "spinors in half precision, or in lanes");
+  tables_.resize(static_cast<std::size_t>(fine->block_count()));
+  colours_.resize(tables_.size());
+  for (const int b : fine->local_blocks()) make_tables(b);
+}
+
+void Aggregates::make_tables(int b) {
+  const BlockShape &fine = fine_->block(b).shape(), &coarse = coarse_->block(b).shape();
+  const Coord& origin = coarse_->block(b).block().origin;
+  Coord number{};
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    if (fine.outer[mu] % extents_[mu] != 0) throw ShapeError("Aggregates", "the lattice's lanes cut an aggregate");
+    number[mu] = fine.outer[mu] / extents_[mu];
+  }
+  std::vector<std::uint32_t> sites, places, colours(2 * static_cast<std::size_t>(coarse.outer_sites()));
+  for (std::int64_t group = 0; group < volume(number); ++group) {
+    const Coord of_group = coordinates(group, number);
+    Coord first{};
+    for (std::size_t mu = 0; mu < 4; ++mu) first[mu] = of_group[mu] * extents_[mu];
+    for (std::int64_t k = 0; k < volume(extents_); ++k) {
+      const SitePosition position = fine.locate(site_of(Box(first, extents_), k));
+      sites.push_back(2 * static_cast<std::uint32_t>(position.outer) + static_cast<std::uint32_t>(position.parity));
+    }
+    const SitePosition position = fine.locate(first);
+    for (int lane = 0; lane < fine.lanes; ++lane) {
+      Coord place = fine.local_site({position.parity, position.outer, lane});
+      for (std::size_t mu = 0; mu < 4; ++mu) place[mu] /= extents_[mu];
+      const SitePosition on_coarse = coarse.locate(place);
+      const int index = on_coarse.parity * coarse.outer_sites() + on_coarse.outer;
+      places.push_back(static_cast<std::uint32_t>(index));
+      for (std::size_t mu = 0; mu < 4; ++mu)
+        colours[static_cast<std::size_t>(index)] |= static_cast<std::uint32_t>((origin[mu] + place[mu]) & 1) << mu;
+    }
+  }
+  sites.insert(sites.end(), places.begin(), places.end());
+  const auto frozen = [](const std::vector<std::uint32_t>& table) {
+    runtime::Handle handle(table.size() * sizeof(std::uint32_t));
+    {
+      const runtime::HostView<std::uint32_t> view(handle, runtime::HostAccess::overwrite);
+      std::copy(table.begin(), table.end(), view.get());
+    }
+    handle.freeze();
+    return handle;
+  };
+  tables_[static_cast<std::size_t>(b)] = frozen(sites);
+  colours_[static_cast<std::size_t>(b)] = frozen(colours);
+}
+
+void Aggregates::submit(TransferStep step, const Fine& fine, const Field* coarse, const runtime::Guard& guard, Task task,
+                        double flops) const {
+  const char* const name = names[static_cast<std::size_t>(step)];
+  task.step = step;
+  task.lanes = fine_->lanes().lanes;
+  task.count = null_vector_count();
+  task.aggregate_sites = static_cast<std::int32_t>(volume(extents_));
+  task.chunked = null_vectors_.even.chunked() ? 1 : 0;
+  task.obedience.masked = guard.masked;
+  task.obedience.when = guard.when;
+  task.vectors = task.count;
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    const Field* field = fine[parity];
+    if (field == nullptr) continue;
+    if (field->lattice() != fine_ || field->parity() != static_cast<int>(parity) || field->components() != spinor_components)
+      throw ShapeError(name, "fine vectors of another lattice, parity or kind");
+    task.vectors = field->vectors();
+  }
+  for (const Field* field : {fine[0], fine[1], coarse})
+    if (field != nullptr && field->vectors() != task.vectors) throw ShapeError(name, "fields with other numbers of vectors");
+  if (coarse != nullptr && (coarse->lattice() != coarse_ || coarse->parity() != both_parities || coarse->components() != components()))
+    throw ShapeError(name, "coarse vectors of another lattice, parity or kind");
+  const bool writes_null_vectors = step == TransferStep::orthonormalise, writes_coarse = step == TransferStep::restrict;
+  const auto written = [&](const runtime::Handle& handle) { return guard.keeps ? runtime::inout(handle) : runtime::out(handle); };
+  for (const int b : fine_->local_blocks()) {
+    const BlockGeometry& geometry = fine_->block(b);
+    task.groups = geometry.outer_sites() * std::int64_t{2} / task.aggregate_sites;
+    runtime::AccessList accesses{runtime::in(tables_[static_cast<std::size_t>(b)]), runtime::in(colours(b))};
+    const auto add = [&](const runtime::Access& access) {
+      accesses.push_back(access);
+      return static_cast<std::int32_t>(accesses.size()) - 1;
+    };
+    double bytes = 2 * null_vectors_.even.block_bytes(b);
+    for (const int parity : {0, 1}) {
+      const runtime::Handle& handle = null_vectors_.of(parity).block(b);
+      add(writes_null_vectors ? runtime::inout(handle) : runtime::in(handle));
+    }
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      task.fine_buffer[parity] = -1;
+      if (fine[parity] == nullptr) continue;
+      task.fine_buffer[parity] = add(writes_coarse ? runtime::in(fine[parity]->block(b)) : written(fine[parity]->block(b)));
+      bytes += fine[parity]->block_bytes(b);
+    }
+    task.coarse_buffer = coarse == nullptr ? -1 : add(writes_coarse ? written(coarse->block(b)) : runtime::in(coarse->block(b)));
+    task.state_buffer = guard.state == nullptr ? -1 : add(runtime::in(*guard.state));
+    const double sites = 2.0 * geometry.outer_sites() * task.lanes;
+    const Codelet& codelet = fine_->precision() == Precision::double_ ? Task::codelet_of<double>(step) : Task::codelet_of<float>(step);
+    runtime::submit(codelet, task, accesses, {sites * flops, bytes}, placement_of(geometry, runtime::role_of(guard.when)));
+  }
+}
+
+void Aggregates::orthonormalise() const {
+  const double n = null_vector_count();
+  submit(TransferStep::orthonormalise, {}, nullptr, {}, runtime::blank<Task>(), 4 * 96 * n * (n + 1) / 2);
+}
+
+void Aggregates::prolong(const Fine& out, const Field& in, const runtime::Guard& guard) const {
+  const double parities = (out[0] != nullptr ? 0.5 : 0) + (out[1] != nullptr ? 0.5 : 0);
+  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(), parities * 96 * null_vector_count() * in.vectors());
+}
+
+void Aggregates::restrict(const Field& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
+  auto task = runtime::blank<Task>();
+  task.layer = layer;
+  const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
+  submit(TransferStep::restrict, in, &out, guard, task, part * parities * 96 * null_vector_count() * out.vectors());
+}
+
+void Aggregates::columns(const FullField& out, int chirality, const Colours& mask) const {
+  auto task = runtime::blank<Task>();
+  task.mask = mask;
+  task.chirality = chirality;
+  if (out.even.vectors() != null_vector_count()) throw ShapeError("Aggregates::columns", "other numbers of vectors");
+  submit(TransferStep::columns, both(out), nullptr, {}, task, 0);
+}
+
+Layer Aggregates::edge(int direction) const {
+  const std::size_t mu = static_cast<std::size_t>(direction / 2);
+  Layer layer{.stride = 1, .extent = extents_[mu], .place = direction % 2 == 0 ? extents_[mu] - 1 : 0};
+  for (std::size_t nu = 0; nu < mu; ++nu) layer.stride *= extents_[nu];
+  return layer;
+}
+
+}  // namespace quarkstar::coarse

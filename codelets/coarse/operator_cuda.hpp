@@ -1,0 +1,18 @@
+#pragma once
+#include "codelets/coarse/operator_site.hpp"
+#include "runtime/gpu/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+// On a CUDA worker's stream. idle: device pointer to the flag that makes the kernel do nothing; nullptr: none.
+
+/// Over all sites of both lists.
+template <class F>
+void launch_coarse_operator(const coarse::OperatorArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
+/// Over so many coarse sites.
+template <class F>
+void launch_set_columns(const coarse::ColumnArguments<F>& arguments, std::int64_t sites, runtime::CudaStream stream);
+template <class F>
+void launch_coarse_pack(const coarse::PackArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda

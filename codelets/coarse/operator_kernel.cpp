@@ -1,0 +1,33 @@
+#include "codelets/arch/native_width.hpp"
+#include "codelets/coarse/operator_kernels.hpp"
+#include "codelets/coarse/together.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+namespace {
+
+template <class F, int VL>
+void operator_range(const coarse::OperatorArguments<F>& arguments, std::int64_t begin, std::int64_t end) {
+  const coarse::OperatorArguments<F> a = arguments;
+  for (std::int64_t i = begin; i < end; ++i) {
+    coarse::Sources<F> sources;
+    const std::size_t site = coarse::find_sources(a, static_cast<std::uint32_t>(i), sources);
+    for (int group = 0; group < a.groups; ++group)
+      for (int lane = 0; lane < coarse::lanes_of_components; lane += VL)
+        coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
+          coarse::multiply_rows<count, Pack<F, VL>>(a, site, sources, group, lane, first);
+        });
+  }
+}
+
+}  // namespace
+
+template <class F>
+coarse::OperatorKernel<F> coarse_operator_kernel() {
+  return with_native_width<F>(coarse::lanes_of_components,
+                              [](auto width) -> coarse::OperatorKernel<F> { return operator_range<F, width()>; });
+}
+
+template coarse::OperatorKernel<float> coarse_operator_kernel<float>();
+template coarse::OperatorKernel<double> coarse_operator_kernel<double>();
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -1,0 +1,23 @@
+#pragma once
+// The contract between the coarse operator's codelet and the kernels of every architecture.
+#include "codelets/arch/dispatch.hpp"
+#include "codelets/coarse/operator_site.hpp"
+
+namespace quarkstar {
+namespace coarse {
+
+/// Over sites [begin, end) of both lists.
+template <class F>
+using OperatorKernel = void (*)(const OperatorArguments<F>&, std::int64_t begin, std::int64_t end);
+
+}  // namespace coarse
+
+#define QUARKSTAR_DECLARE_COARSE(architecture)        \
+  namespace architecture {                            \
+  template <class F>                                  \
+  coarse::OperatorKernel<F> coarse_operator_kernel(); \
+  }
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_COARSE)
+#undef QUARKSTAR_DECLARE_COARSE
+
+}  // namespace quarkstar

@@ -1,0 +1,97 @@
+#include "codelets/arch/native_width.hpp"
+#include "codelets/coarse/together.hpp"
+#include "codelets/coarse/transfer_kernels.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+namespace {
+
+using coarse::TransferArguments, coarse::TransferStep;
+
+template <class F, int VL>
+void prolong_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<F, VL>;
+  const int rows = 2 * a.count;
+  F coefficients[2 * coarse::most_null_vectors * coarse::vectors_at_a_time * 2 * VL];
+  for (std::int64_t group = begin; group < end; ++group)
+    for (int lane = 0; lane < a.lanes; lane += VL)
+      coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
+        for (int row = 0; row < rows; ++row)
+          for (int t = 0; t < count; ++t)
+            for (int l = 0; l < VL; ++l) {
+              const F* word = a.coarse + coarse::coarse_word(a.places[group * a.lanes + lane + l], row, first + t, rows, a.vectors);
+              F* to = coefficients + (row * count + t) * 2 * VL + l;
+              to[0] = word[0];
+              to[VL] = word[coarse::lanes_of_components];
+            }
+        const auto of = [&](int row, int t) -> site::Complex<V> {
+          const F* from = coefficients + (row * count + t) * 2 * VL;
+          return {V::load(from), V::load(from + VL)};
+        };
+        for (int k = 0; k < a.aggregate_sites; ++k) {
+          const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
+          if (a.fine[site & 1] == nullptr) continue;
+          for (int c = 0; c < 2 * coarse::chirality_components; ++c) coarse::prolong_component<1, count, V>(a, site, c, lane, first, of);
+        }
+      });
+}
+
+template <class F, int VL>
+void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<F, VL>;
+  const int rows = 2 * a.count;
+  for (std::int64_t group = begin; group < end; ++group)
+    for (int lane = 0; lane < a.lanes; lane += VL)
+      coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
+        site::Complex<V> sums[2 * coarse::most_null_vectors][count];
+        for (int row = 0; row < rows; ++row)
+          for (auto& s : sums[row]) s = {V::broadcast(0), V::broadcast(0)};
+        for (int k = 0; k < a.aggregate_sites; ++k) {
+          const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
+          if (a.fine[site & 1] == nullptr || !a.layer.has(k)) continue;
+          for (int row = 0; row < rows; ++row) coarse::restrict_site<1, count, V>(a, site, row, lane, first, sums[row]);
+        }
+        for (int row = 0; row < rows; ++row)
+          for (int t = 0; t < count; ++t) {
+            F re[VL], im[VL];
+            sums[row][t].re.store(re);
+            sums[row][t].im.store(im);
+            for (int l = 0; l < VL; ++l) {
+              F* word = a.coarse + coarse::coarse_word(a.places[group * a.lanes + lane + l], row, first + t, rows, a.vectors);
+              word[0] = re[l];
+              word[coarse::lanes_of_components] = im[l];
+            }
+          }
+      });
+}
+
+template <class F, int VL>
+void orthonormalise_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t group = begin; group < end; ++group)
+    for (int lane = 0; lane < a.lanes; lane += VL)
+      for (const int chirality : {0, 1}) coarse::orthonormalise<1, VL>(a, group, lane, chirality);
+}
+
+template <class F>
+void columns_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t group = begin; group < end; ++group)
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int lane = 0; lane < a.lanes; ++lane)
+        coarse::copy_columns<1>(a, a.sites[group * a.aggregate_sites + k], lane, a.mask.have(a.colours[a.places[group * a.lanes + lane]]));
+}
+
+}  // namespace
+
+template <class F>
+coarse::TransferKernel<F> transfer_kernel(TransferStep step, int lanes) {
+  return with_native_width<F>(lanes, [step](auto width) -> coarse::TransferKernel<F> {
+    if (step == TransferStep::prolong) return prolong_range<F, width()>;
+    if (step == TransferStep::restrict) return restrict_range<F, width()>;
+    if (step == TransferStep::orthonormalise) return orthonormalise_range<F, width()>;
+    return columns_range<F>;
+  });
+}
+
+template coarse::TransferKernel<float> transfer_kernel<float>(TransferStep, int);
+template coarse::TransferKernel<double> transfer_kernel<double>(TransferStep, int);
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -1,0 +1,167 @@
+#pragma once
+// Between the vectors of a fine block and those of its aggregates: what kernels are given, and what they do for one aggregate, on a pack of
+// lanes (CPU) or one lane (GPU). Lanes belong to different aggregates, which are alike, so all sums run in the order of an aggregate's
+// sites.
+#include "codelets/arch/unroll.hpp"
+#include "codelets/field/word_place.hpp"
+#include "codelets/su3/complex.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quarkstar::coarse {
+
+inline constexpr int most_null_vectors = 32;  ///< N: what one field holds
+inline constexpr int chirality_components = 6;
+/// Vectors that share what is read of the null vectors.
+inline constexpr int vectors_at_a_time = 4;
+
+/// Coarse sites by the last bits of their global coordinates, bit mu of a colour: those whose bits in `directions` have the parity `odd`.
+struct Colours {
+  std::int32_t directions = 0, odd = 0;  ///< no directions: all sites
+  QUARKSTAR_HD bool have(std::uint32_t colour) const {
+    std::uint32_t bits = colour & static_cast<std::uint32_t>(directions);
+    bits ^= bits >> 2;
+    bits ^= bits >> 1;
+    return static_cast<std::int32_t>(bits & 1u) == odd;
+  }
+};
+
+/// The sites of an aggregate in its first or last layer of a direction, by their number in the aggregate; stride 0: all of them.
+struct Layer {
+  std::int32_t stride = 0, extent = 1, place = 0;
+  QUARKSTAR_HD bool has(int site) const { return stride == 0 || site / stride % extent == place; }
+};
+
+/// F: double or float.
+template <class F>
+struct TransferArguments {
+  F* null_vectors[2];            ///< N spinors per site, of even and odd sites
+  F* fine[2];                    ///< n spinors per site; nullptr: these sites are zero, or are not wanted
+  F* coarse;                     ///< [coarse site, even ones first][group of 8 components][vector][re, im][component of the group]
+  const std::uint32_t* sites;    ///< [group of aggregates, one a lane][site of the aggregate, x fastest] 2 outer site + parity
+  const std::uint32_t* places;   ///< [group][lane] coarse site
+  const std::uint32_t* colours;  ///< [coarse site]
+  const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
+  int aggregate_sites, lanes, count, vectors;  ///< lanes of sites; N; n
+  Layer layer;                                 ///< restrict: the sites that count
+  Colours mask;                                ///< columns: the aggregates that are not zero
+  int chirality;                               ///< columns
+};
+
+inline constexpr int lanes_of_components = 8;
+
+/// Offset of component `row` of a coarse vector; the imaginary part is lanes_of_components behind.
+QUARKSTAR_HD std::size_t coarse_word(std::size_t site, int row, int vector, int components, int vectors) {
+  const auto groups = static_cast<std::size_t>(components / lanes_of_components);
+  return ((site * groups + static_cast<std::size_t>(row / lanes_of_components)) * static_cast<std::size_t>(vectors) +
+          static_cast<std::size_t>(vector)) *
+             (2 * lanes_of_components) +
+         static_cast<std::size_t>(row % lanes_of_components);
+}
+
+/// The words of spinor v of n at an outer site.
+template <class F>
+QUARKSTAR_HD F* spinor_at(F* field, std::uint32_t site, int v, int n, int lanes) {
+  return field + (static_cast<std::size_t>(site >> 1) * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) *
+                     static_cast<std::size_t>(24 * lanes);
+}
+/// Chunk: words of a lane that lie together (codelets/field/word_place.hpp); 1: rows of lanes.
+template <int Chunk, class V, class F>
+QUARKSTAR_HD site::Complex<V> load_component(const F* spinor, int c, int lane, int lanes) {
+  return {V::load(spinor + site::word_place(2 * c, lane, lanes, Chunk)), V::load(spinor + site::word_place(2 * c + 1, lane, lanes, Chunk))};
+}
+template <int Chunk, class V, class F>
+QUARKSTAR_HD void store_component(F* spinor, int c, int lane, int lanes, const site::Complex<V>& z) {
+  z.re.store(spinor + site::word_place(2 * c, lane, lanes, Chunk));
+  z.im.store(spinor + site::word_place(2 * c + 1, lane, lanes, Chunk));
+}
+
+/// fine_v(x) = sum_j null_j(x) coarse_v[row of j], for Count vectors from `first` on, at one outer site and one component; of(row, t): the
+/// coarse component of vector first + t.
+template <int Chunk, int Count, class V, class F, class Of>
+QUARKSTAR_HD void prolong_component(const TransferArguments<F>& a, std::uint32_t site, int c, int lane, int first, Of&& of) {
+  const int parity = static_cast<int>(site & 1), row = c < chirality_components ? 0 : a.count;
+  site::Complex<V> sum[Count];
+  for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
+  for (int j = 0; j < a.count; ++j) {
+    const auto b = load_component<Chunk, V>(spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes), c, lane, a.lanes);
+    for (int t = 0; t < Count; ++t) sum[t] = site::multiply_add(of(row + j, t), b, sum[t]);
+  }
+  for (int t = 0; t < Count; ++t)
+    store_component<Chunk>(spinor_at(a.fine[parity], site, first + t, a.vectors, a.lanes), c, lane, a.lanes, sum[t]);
+}
+
+/// sum_t += <null_j(x), fine_{first + t}(x)> over one chirality's components at one outer site.
+template <int Chunk, int Count, class V, class F>
+QUARKSTAR_HD void restrict_site(const TransferArguments<F>& a, std::uint32_t site, int row, int lane, int first,
+                                site::Complex<V> (&sum)[Count]) {
+  const int parity = static_cast<int>(site & 1), chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
+  const F* null = spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes);
+  for (int c = chirality * chirality_components; c < (chirality + 1) * chirality_components; ++c) {
+    const auto b = load_component<Chunk, V>(null, c, lane, a.lanes);
+    for (int t = 0; t < Count; ++t) {
+      const auto x = load_component<Chunk, V>(spinor_at(a.fine[parity], site, first + t, a.vectors, a.lanes), c, lane, a.lanes);
+      sum[t] = site::conjugate_multiply_add(b, x, sum[t]);
+    }
+  }
+}
+
+/// Gram-Schmidt, twice, of one chirality of the null vectors of Lanes aggregates, in double precision; products and sums round one by one.
+template <int Chunk, int Lanes, class F>
+QUARKSTAR_HD void orthonormalise(const TransferArguments<F>& a, std::int64_t group, int lane, int chirality) {
+  const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
+  const int begin = chirality * chirality_components, end = begin + chirality_components;
+  const auto word = [&](int j, std::uint32_t site, int c, int part, int l) -> F& {
+    return spinor_at(a.null_vectors[site & 1], site, j, a.count, a.lanes)[site::word_place(2 * c + part, lane + l, a.lanes, Chunk)];
+  };
+  double re[Lanes], im[Lanes];
+  for (int pass = 0; pass < 2; ++pass)
+    for (int j = 0; j < a.count; ++j) {
+      for (int i = 0; i <= j; ++i) {
+        for (int l = 0; l < Lanes; ++l) re[l] = im[l] = 0;
+        for (int k = 0; k < a.aggregate_sites; ++k)
+          for (int c = begin; c < end; ++c)
+            for (int l = 0; l < Lanes; ++l) {
+              const double x_re = word(i, sites[k], c, 0, l), x_im = word(i, sites[k], c, 1, l);
+              const double y_re = word(j, sites[k], c, 0, l), y_im = word(j, sites[k], c, 1, l);
+              re[l] += x_re * y_re + x_im * y_im;
+              im[l] += x_re * y_im - x_im * y_re;
+            }
+        if (i == j)
+          for (int l = 0; l < Lanes; ++l) re[l] = 1 / __builtin_sqrt(re[l]);
+        for (int k = 0; k < a.aggregate_sites; ++k)
+          for (int c = begin; c < end; ++c)
+            for (int l = 0; l < Lanes; ++l) {
+              F &y_re = word(j, sites[k], c, 0, l), &y_im = word(j, sites[k], c, 1, l);
+              if (i == j) {
+                y_re = static_cast<F>(y_re * re[l]);
+                y_im = static_cast<F>(y_im * re[l]);
+              } else {
+                const double x_re = word(i, sites[k], c, 0, l), x_im = word(i, sites[k], c, 1, l);
+                y_re = static_cast<F>(y_re - (re[l] * x_re - im[l] * x_im));
+                y_im = static_cast<F>(y_im - (re[l] * x_im + im[l] * x_re));
+              }
+            }
+      }
+    }
+}
+
+/// One chirality of the null vectors as N fine vectors, on the aggregates of the mask's colours; zero elsewhere. Of one site and lane.
+template <int Chunk, class F>
+QUARKSTAR_HD void copy_columns(const TransferArguments<F>& a, std::uint32_t site, int lane, bool wanted) {
+  const std::uint32_t parity = site & 1;
+  for (int j = 0; j < a.count; ++j) {
+    const F* from = spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes);
+    F* to = spinor_at(a.fine[parity], site, j, a.count, a.lanes);
+    for (int w = 0; w < 24; ++w) {
+      const int place = site::word_place(w, lane, a.lanes, Chunk);
+      to[place] = wanted && w / (2 * chirality_components) == a.chirality ? from[place] : F{0};
+    }
+  }
+}
+
+/// What a kernel does with groups of aggregates.
+enum class TransferStep { prolong, restrict, orthonormalise, columns };
+
+}  // namespace quarkstar::coarse

@@ -1,0 +1,254 @@
+// Multigrid's coarse space of every architecture, precision and cut against the dense reference: P, R, P^+ P = 1 and D_c; and the same bits
+// for every cut, architecture and number of vectors.
+#include "codelets/actions/clover/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "codelets/coarse/coarse_operator.hpp"
+#include "runtime/system/error.hpp"
+#include "tests/battery/support.hpp"
+#include "tests/reference/clover.hpp"
+#include "tests/reference/multigrid.hpp"
+#include "tests/reference/random.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 62951;
+constexpr double kappa = 0.124;
+constexpr int null_vectors = 8;
+
+using reference::CoarseVector;
+
+double difference(const CoarseVector& a, const CoarseVector& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+bool same_numbers(const CoarseVector& a, const CoarseVector& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
+}
+
+CoarseVector random_coarse(std::size_t numbers, std::uint64_t from) {
+  reference::Random random(from);
+  CoarseVector coarse(numbers);
+  for (auto& z : coarse) z = random.normal();
+  return coarse;
+}
+
+/// body(number in a vector of the whole lattice, word of its real part) for all components of vector v on this block; the imaginary part is
+/// coarse_lanes behind.
+template <class Body>
+void for_words(const Field& field, int b, int v, Body&& body) {
+  const BlockGeometry& block = field.lattice()->block(b);
+  const auto rows = static_cast<std::size_t>(field.components());
+  for (int parity = 0; parity < 2; ++parity)
+    for (int outer = 0; outer < block.outer_sites(); ++outer) {
+      Coord site = block.local_site({parity, outer, 0});
+      for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+      const auto all = static_cast<std::size_t>(lexicographic(site, field.lattice()->decomposition().lattice()));
+      for (int row = 0; row < field.components(); ++row)
+        body(all * rows + static_cast<std::size_t>(row), coarse::coarse_word(static_cast<std::size_t>(parity * block.outer_sites() + outer),
+                                                                             row, v, field.components(), field.vectors()));
+    }
+}
+template <class F>
+void load_as(const Field& field, const std::vector<CoarseVector>& host) {
+  for (const int b : field.lattice()->local_blocks()) {
+    const runtime::HostView<F> view(field.block(b), runtime::HostAccess::overwrite);
+    for (int v = 0; v < field.vectors(); ++v)
+      for_words(field, b, v, [&](std::size_t number, std::size_t word) {
+        view[word] = static_cast<F>(host[static_cast<std::size_t>(v)][number].real());
+        view[word + coarse_lanes] = static_cast<F>(host[static_cast<std::size_t>(v)][number].imag());
+      });
+  }
+}
+template <class F>
+std::vector<CoarseVector> stored_as(const Field& field) {
+  const auto numbers = static_cast<std::size_t>(volume(field.lattice()->decomposition().lattice()) * field.components());
+  std::vector<CoarseVector> host(static_cast<std::size_t>(field.vectors()), CoarseVector(numbers));
+  for (const int b : field.lattice()->local_blocks()) {
+    const runtime::HostView<F> view(field.block(b));
+    for (int v = 0; v < field.vectors(); ++v)
+      for_words(field, b, v, [&](std::size_t number, std::size_t word) {
+        host[static_cast<std::size_t>(v)][number] = {view[word], view[word + coarse_lanes]};
+      });
+  }
+  return host;
+}
+void load(const Field& field, const std::vector<CoarseVector>& host) {
+  field.lattice()->precision() == Precision::double_ ? load_as<double>(field, host) : load_as<float>(field, host);
+}
+std::vector<CoarseVector> stored(const Field& field) {
+  return field.lattice()->precision() == Precision::double_ ? stored_as<double>(field) : stored_as<float>(field);
+}
+
+struct Problem {
+  Coord lattice, aggregate;
+  HostGauge gauge;
+  double csw = 0;
+  std::vector<reference::Field> noise{};  ///< the null vectors before they are orthonormal
+
+  std::unique_ptr<Action> action() const {
+    if (csw != 0) return std::make_unique<clover::Action>(gauge, WilsonParameters{.kappa = kappa}, clover::Parameters{.csw = csw});
+    return std::make_unique<wilson::Action>(gauge, WilsonParameters{.kappa = kappa});
+  }
+};
+
+Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, double csw = 0) {
+  Problem problem{lattice, aggregate, gauge, csw};
+  for (std::uint64_t j = 0; j < null_vectors; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
+  return problem;
+}
+
+/// Everything that the package computes of a problem on one cut.
+struct Computed {
+  std::vector<HostField> null_vectors, prolonged;
+  std::vector<CoarseVector> restricted, restricted_odd, image;
+};
+
+/// coarse_in, fine_in: n of each.
+Computed compute(const Problem& problem, const Coord& blocks, Precision precision, const std::vector<CoarseVector>& coarse_in,
+                 const std::vector<HostField>& fine_in, const std::string& policy = "static") {
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
+  const int n = static_cast<int>(coarse_in.size());
+  const runtime::Decomposition decomposition(problem.lattice, blocks, 2);
+  const std::unique_ptr<Action> action = problem.action();
+  const auto prepared = action->in_precision(
+      decomposition, {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
+  const coarse::Aggregates aggregates(prepared->lattice(), problem.aggregate, null_vectors);
+  std::vector<HostField> noise;
+  for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
+  for (const int parity : {0, 1}) transfer::load(aggregates.null_vectors().of(parity), noise);
+  aggregates.orthonormalise();
+  coarse::CoarseMatrices matrices(aggregates);
+  const auto m = prepared->system(null_vectors, same_for_all(kappa));
+  matrices.compute(aggregates, *m);
+
+  Computed result;
+  const HostField none(spinor_components, problem.lattice);
+  result.null_vectors.assign(null_vectors, none);
+  for (const int parity : {0, 1}) transfer::store(result.null_vectors, aggregates.null_vectors().of(parity));
+  const FullField fine(prepared->lattice(), spinor_components, n);
+  const Field c = aggregates.coarse_field(n), image = aggregates.coarse_field(n);
+  load(c, coarse_in);
+  aggregates.prolong(coarse::Aggregates::both(fine), c);
+  result.prolonged.assign(static_cast<std::size_t>(n), none);
+  for (const int parity : {0, 1}) transfer::store(result.prolonged, fine.of(parity));
+  coarse::CoarseOperator operation(matrices, n);
+  operation.apply(image, c, {}, false, {});
+  result.image = stored(image);
+  for (const int parity : {0, 1}) transfer::load(fine.of(parity), fine_in);
+  aggregates.restrict(image, coarse::Aggregates::both(fine));
+  result.restricted = stored(image);
+  aggregates.restrict(image, {nullptr, &fine.odd});
+  result.restricted_odd = stored(image);
+  session.wait_all();
+  return result;
+}
+
+void check_against_reference(const Problem& problem, const Coord& blocks, Precision precision) {
+  const reference::CoarseSpace space(problem.noise, problem.aggregate);
+  const auto numbers = static_cast<std::size_t>(volume(space.extents()) * space.rows());
+  const std::vector<CoarseVector> c{random_coarse(numbers, seed + 100), random_coarse(numbers, seed + 101),
+                                    random_coarse(numbers, seed + 102)};
+  std::vector<reference::Field> fine;
+  std::vector<HostField> host;
+  for (std::uint64_t v = 0; v < c.size(); ++v) {
+    fine.push_back(reference::random_field(problem.lattice, 4, seed + 200 + v));
+    host.push_back(battery::to_host(fine.back()));
+  }
+  const auto d = [&](const reference::Field& psi) {
+    if (problem.csw == 0) return reference::wilson(problem.gauge, kappa, psi);
+    return reference::clover_wilson(problem.gauge, reference::clover_term(problem.gauge, kappa, problem.csw), kappa, psi);
+  };
+  const Computed computed = compute(problem, blocks, precision, c, host);
+  const double rounding = precision == Precision::double_ ? 2e-13 : 2e-4;
+  for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+    CHECK(reference::max_difference(battery::to_reference(computed.null_vectors[j]), space.null_vectors()[j]) < rounding);
+  for (std::size_t v = 0; v < c.size(); ++v) {
+    CHECK(reference::max_difference(battery::to_reference(computed.prolonged[v]), space.prolong(c[v])) < rounding);
+    CHECK(difference(computed.restricted[v], space.restrict(fine[v])) < rounding);
+    CHECK(difference(computed.restricted_odd[v], space.restrict(reference::restrict_to_parity(fine[v], 1))) < rounding);
+    CHECK(difference(computed.image[v], space.galerkin(d, c[v])) < rounding);
+    CHECK(difference(space.restrict(space.prolong(c[v])), c[v]) < 1e-13);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
+  MESSAGE("seed " << seed);
+  for (const Precision precision : {Precision::double_, Precision::single}) {
+    const Coord lattice{4, 4, 4, 4}, aggregate{2, 2, 2, 2};
+    check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed)), {1, 1, 1, 1}, precision);
+    check_against_reference(problem_of(lattice, aggregate, reference::unit_gauge(lattice)), {1, 1, 1, 2}, precision);
+    check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed), 1.3), {1, 1, 2, 2}, precision);
+    const Coord odd{8, 4, 6, 12};
+    check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
+  }
+}
+
+TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture and number of vectors") {
+  const Coord lattice{8, 4, 4, 8};
+  const Problem problem = problem_of(lattice, {2, 2, 2, 2}, reference::random_gauge(lattice, seed));
+  const auto numbers = static_cast<std::size_t>(4 * 2 * 2 * 4 * 2 * null_vectors);
+  constexpr std::size_t n = 5;
+  std::vector<CoarseVector> c;
+  std::vector<HostField> fine;
+  for (std::uint64_t v = 0; v < n; ++v) {
+    c.push_back(random_coarse(numbers, seed + 300 + v));
+    fine.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 400 + v)));
+  }
+  for (const Precision precision : {Precision::double_, Precision::single}) {
+    const Computed expected = compute(problem, {1, 1, 1, 1}, precision, c, fine);
+    const auto check = [&](const Computed& computed, std::size_t first) {
+      for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+        CHECK(battery::same_bits(computed.null_vectors[j], expected.null_vectors[j]));
+      for (std::size_t v = 0; v < computed.image.size(); ++v) {
+        CHECK(battery::same_bits(computed.prolonged[v], expected.prolonged[first + v]));
+        CHECK(same_numbers(computed.restricted[v], expected.restricted[first + v]));
+        CHECK(same_numbers(computed.restricted_odd[v], expected.restricted_odd[first + v]));
+        CHECK(same_numbers(computed.image[v], expected.image[first + v]));
+      }
+    };
+    check(compute(problem, {1, 1, 1, 1}, precision, {c[3]}, {fine[3]}), 3);
+    for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 2, 2}, Coord{1, 2, 1, 4}}) {
+      check(compute(problem, blocks, precision, c, fine), 0);
+      check(compute(problem, blocks, precision, c, fine, "dmdas"), 0);
+    }
+    battery::for_architectures([&] { check(compute(problem, {1, 1, 1, 2}, precision, c, fine), 0); });
+  }
+}
+
+TEST_CASE("aggregates that do not fit are refused by name") {
+  const runtime::Decomposition whole({8, 8, 8, 8}, {1, 1, 1, 1}, 1), cut({8, 8, 8, 8}, {1, 1, 1, 4}, 4);
+  const auto refused = [](const runtime::Decomposition& decomposition, const Coord& aggregate, int count) {
+    try {
+      coarse::require_aggregates(decomposition, aggregate, count);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::input);
+      return error.parameter();
+    }
+    return std::string();
+  };
+  CHECK(refused(whole, {4, 4, 4, 4}, 24).empty());
+  CHECK(refused(whole, {3, 4, 4, 4}, 24) == "aggregate");
+  CHECK(refused(whole, {8, 4, 4, 4}, 24) == "aggregate");
+  CHECK(refused(whole, {4, 4, 1, 4}, 24) == "aggregate");
+  CHECK(refused(whole, {4, 4, -4, 4}, 24) == "aggregate");
+  CHECK(refused(cut, {4, 4, 4, 4}, 24) == "aggregate");
+  CHECK(refused(cut, {4, 4, 4, 2}, 24).empty());
+  for (const int count : {-4, 0, 6, 36}) CHECK(refused(whole, {4, 4, 4, 4}, count) == "null-vectors");
+  CHECK(refused(whole, {2, 2, 2, 2}, 32).empty());
+  reference::Random random(seed);
+  for (int i = 0; i < 500; ++i) {  // no other error comes of any numbers
+    Coord aggregate{};
+    for (int& extent : aggregate) extent = static_cast<int>(random.uniform() * 14) - 4;
+    const std::string parameter = refused(i % 2 == 0 ? whole : cut, aggregate, static_cast<int>(random.uniform() * 60) - 20);
+    CHECK((parameter.empty() || parameter == "aggregate" || parameter == "null-vectors"));
+  }
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# GCR with multigrid: converges, with the same bits for every cut and policy, and errors that name the flag.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | grep -E '^ *-?[0-9]' || true; }
+
+solve=(solve --gauge lattice.ildg --kappa 0.14 --threads 1 --no-tune --columns 0-2)
+gcr=("${solve[@]}" --solver gcr --aggregate 2 2 2 2 --null-vectors 8 --setup-steps 10 --setup-cycles 1 --coarse-steps 8 --smoother-steps 2)
+for precision in double single; do
+  expect 0 '^wrote one.json' "${gcr[@]}" --precision "$precision" --residual-history --json one.json
+  grep -q '"multigrid_contraction"' one.json || die "no contraction in the JSON"
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history"
+  for cut in "--blocks 1,1,1,2 --workers 2" "--blocks 1,1,2,2 --workers 2 --policy dmdas --nrhs 2" "--nrhs 1 --in-flight 3 --workers 2"; do
+    # shellcheck disable=SC2086
+    expect 0 '^wrote other.json' "${gcr[@]}" $cut --precision "$precision" --residual-history --json other.json
+    results other.json | cmp expected.txt - || die "the bits depend on how it ran: $cut"
+  done
+done
+for action in "clover --csw 1.2" "twisted-mass --mu 0.1"; do
+  # shellcheck disable=SC2086
+  expect 0 '^wrote other.json' "${gcr[@]}" --action $action --json other.json
+done
+
+expect 2 'error: --aggregate: it means nothing for bicgstab' "${solve[@]}" --aggregate 2,2,2,2 --json x.json
+expect 2 'error: --aggregate: .* is no even number of aggregates of 3 sites' "${solve[@]}" --solver gcr --aggregate 3,2,2,2 --json x.json
+expect 2 'error: --aggregate: a block of 2 sites in t from 0 on is no whole number of 4' "${solve[@]}" --solver gcr --aggregate 2,2,2,4 --blocks 1,1,1,4 --json x.json
+expect 2 'error: --aggregate: there is a preconditioner already' "${gcr[@]}" --inner-solver cgnr --json x.json
+expect 2 'error: --null-vectors: 6 null vectors' "${gcr[@]}" --null-vectors 6 --json x.json
+expect 2 'error: --null-vectors: no aggregates are given' "${solve[@]}" --solver gcr --null-vectors 8 --json x.json
+expect 2 'error: --precision: multigrid has no fields in half precision' "${gcr[@]}" --precision half --json x.json
+expect 2 'error: --schur: multigrid is for the asymmetric' "${gcr[@]}" --schur symmetric --json x.json
+expect 2 'error: --aggregate: aggregate means nothing for the action hisq' "${solve[@]}" --action hisq --mass 0.1 --solver cg --aggregate 2,2,2,2 --json x.json
