@@ -118,11 +118,22 @@ if(TARGET quarkstar)
   set_tests_properties(gpu.ranks PROPERTIES RUN_SERIAL TRUE TIMEOUT 1800)  # some thirty jobs of two ranks
 endif()
 
-# Eight ranks share the cores with whatever else runs: two such jobs at once take minutes for seconds of work.
+# Ranks that wait for each other take minutes for seconds of work where something else has their cores: one such job at a time, and little
+# beside it.
 get_property(names DIRECTORY PROPERTY TESTS)
-list(FILTER names INCLUDE REGEX "^(ranks\\.|cli\\.(ranks|checkpoint|in_flight|staggered_sources))")
+list(FILTER names INCLUDE REGEX "^ranks\\.")
+if(TARGET quarkstar)
+  foreach(script IN LISTS scripts)
+    file(STRINGS "${script}" starts_ranks REGEX "ranks\\.bash|mpirun" LIMIT_COUNT 1)
+    if(starts_ranks)
+      cmake_path(GET script STEM stem)
+      list(APPEND names cli.${stem})
+    endif()
+  endforeach()
+endif()
 foreach(name IN LISTS names)
   set_property(TEST ${name} APPEND PROPERTY RESOURCE_LOCK ranks)
+  set_property(TEST ${name} PROPERTY PROCESSORS 4)
 endforeach()
 
 # They tell a rank that is silent from one that is slow.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Clover and twisted mass through the command: settings, precisions, right-hand sides, ranks, restart files, benchmarks.
+# Clover and twisted mass through the command: settings, precisions, right-hand sides, restart files, benchmarks.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 clover=(solve --gauge lattice.ildg --action clover --kappa 0.12 --csw 1.3 --threads 1)
@@ -54,20 +54,6 @@ cmp <(sed -n '/"correlators": {/,/"effective_masses"/p' parts.json) <(sed -n '/"
   die "neutral mesons of columns that came in parts have other bits"
 expect 2 'error: --correlators: neutral-mesons take propagators of mu and of its opposite' "${twisted[@]}" --correlators neutral_pion --json x.json
 expect 2 "error: --solver: " "${clover[@]}" --solver multishift --json x.json
-
-# The same bits for any number of right-hand sides, blocks and ranks.
-if command -v mpirun > /dev/null; then
-  source "$here/ranks.bash"
-  for action in "--action clover --csw 1.3 --schur symmetric --precision half" "--action twisted-mass --mu 0.2 --csw 1.1" \
-                "--action twisted-mass --mu 0.2,-0.3 --solver multishift --precision half" "--action clover --csw 1.3 --csw-time 0.9 --nu 1.2 --xi0 2.464"; do
-    # shellcheck disable=SC2206
-    solve=(solve --gauge lattice.ildg --kappa 0.12 --threads 1 --columns 0-2 $action)
-    reference "${solve[@]}" --nrhs 1
-    compare 1 "${solve[@]}" --nrhs 3 --blocks 1,1,1,2 --workers 2
-    compare 2 "${solve[@]}" --ranks 1,1,1,2 --rank-weights 3,1
-    compare 4 "${solve[@]}" --ranks 2,1,2,1
-  done
-fi
 
 # Restart files belong to an action and its numbers; settings that mean nothing are refused.
 expect 0 '^wrote saved.json' "${clover[@]}" --columns 0 --checkpoint saved --json saved.json
