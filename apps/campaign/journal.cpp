@@ -5,14 +5,19 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <system_error>
 
 namespace quarkstar::app::campaign {
 namespace {
@@ -46,14 +51,33 @@ void for_lines(const std::string& text, const std::function<void(const Json&)>& 
     if (!line.empty()) use(Json::parse(line));
 }
 
-/// Those of the rows of one configuration that are not in its file, or lack the propagator that the campaign writes. Warns of them.
-std::vector<Row> lost_of(std::vector<Row> rows, const Campaign& campaign, const std::string& file) {
+/// Whether there is such a file. Throws Error(environment) where there is and cannot be read, which may pass: its rows are not lost.
+bool is_there(const std::string& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  char byte = 0;
+  const bool readable = descriptor >= 0 && ::read(descriptor, &byte, 1) >= 0;
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (readable) return true;
+  if (code == ENOENT) return false;
+  throw Error(ErrorKind::environment, file, fmt::format("cannot read the results: {}", std::generic_category().message(code)),
+              "make the file readable, and start again");
+}
+
+/// Those of the rows of one configuration that are not in its file, or lack the propagator that the campaign writes. Warns of them, and
+/// with `keep` gives a damaged file another name, so that nothing is written over it.
+std::vector<Row> lost_of(std::vector<Row> rows, const Campaign& campaign, const std::string& file, bool keep) {
   ConfigurationResults results;
-  try {
-    if (std::filesystem::exists(file)) results = read_results(file);
-  } catch (const std::exception& damage) {
-    spdlog::warn("{}", damage.what());
-    return rows;
+  if (is_there(file)) {
+    try {
+      results = read_results(file);
+    } catch (const std::exception& damage) {
+      const std::string kept = file + ".damaged";
+      std::error_code failed;
+      if (keep) std::filesystem::rename(file, kept, failed);
+      spdlog::warn("{}; its rows are computed anew{}", damage.what(), keep && !failed ? fmt::format(", and it is kept as {}", kept) : "");
+      return rows;
+    }
   }
   std::erase_if(rows, [&](const Row& row) {
     if (results.find(row.quark, row.source) == nullptr) return false;
@@ -142,7 +166,7 @@ void Journal::forget_lost(const Campaign& campaign) {
     for (const Configuration& configuration : campaign.configurations) {
       const std::vector<Row> rows = rows_of(configuration.name);
       if (rows.empty()) continue;
-      const std::vector<Row> lost = lost_of(rows, campaign, campaign.file_of(configuration));
+      const std::vector<Row> lost = lost_of(rows, campaign, campaign.file_of(configuration), lines_ != nullptr);
       if (lost.empty()) continue;
       Json names = Json::array();
       for (const Row& row : lost) names.push_back(Json::array({row.quark, row.source}));

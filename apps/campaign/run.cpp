@@ -216,7 +216,7 @@ class CampaignRun {
     const auto planned = std::find_if(plan_.quarks.begin(), plan_.quarks.end(), [&](const QuarkPlan& p) { return p.quark == &quark; });
     std::vector<RunReport> reports(missing.size());
     std::vector<SourceRun> sources;
-    bool writing = false;
+    bool not_written = false;  // of any of the solves in flight
     for (std::size_t i = 0; i < missing.size(); ++i) {
       RunReport& report = reports[i];
       report.started = outcome_.started;
@@ -227,9 +227,12 @@ class CampaignRun {
       report.config.source = missing[i];
       report.config.further_sources.clear();
       sources.push_back({report, [&, &report = reports[i]](const Propagators& propagators) {
-                           writing = true;
-                           keep(configuration, quark, report, propagators);
-                           writing = false;
+                           try {
+                             keep(configuration, quark, report, propagators);
+                           } catch (...) {
+                             not_written = true;
+                             throw;
+                           }
                            ++done;
                          }});
     }
@@ -240,7 +243,7 @@ class CampaignRun {
     } catch (const Interrupted&) {
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
-      if (writing || !is_everywhere(error) || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
+      if (not_written || !is_everywhere(error) || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
       failed = error;
     }
@@ -365,7 +368,9 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
       check_source(source, lattice);
     } catch (const Error& error) {
       const std::string message = error.what();
-      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where, message.substr(message.find(": ") + 2), "");
+      const std::size_t colon = message.find(": ");
+      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where,
+                                      colon == std::string::npos ? message : message.substr(colon + 2), "");
     }
   }
   if (!options.dry_run) job.on_root([&] { make_folder(campaign.out); });

@@ -16,9 +16,14 @@ Hdf5Id open_empty(const std::string& file) {
   return {H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
 }
 
+/// Without a lock: our files appear whole, by a change of name, and another program may hold one open.
 Hdf5Id open_existing(const std::string& file) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  return {H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, false, true);
+#endif
+  return {H5Fopen(file.c_str(), H5F_ACC_RDONLY, access), H5Fclose};
 }
 
 }  // namespace

@@ -71,10 +71,16 @@ JsonLines::~JsonLines() { ::close(file_); }
 
 void JsonLines::append(const Json& line) {
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const off_t begin = ::lseek(file_, 0, SEEK_CUR);
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) throw_write_error(path_, "writing", errno);
+    if (count < 0 && errno != EINTR) {
+      const int code = errno;
+      // Another line may come, once there is room again: not behind half of this one.
+      if (begin >= 0 && ::ftruncate(file_, begin) == 0) ::lseek(file_, begin, SEEK_SET);
+      throw_write_error(path_, "writing", code);
+    }
     if (count > 0) done += static_cast<std::size_t>(count);
   }
   // EINVAL: the file system cannot flush.

@@ -7,6 +7,7 @@
 #include "apps/run/solve_run.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "runtime/system/memory.hpp"
 #include "runtime/system/watchdog.hpp"
 
 #include <spdlog/spdlog.h>
@@ -104,12 +105,20 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
                          finish(report, *folders[i], propagators, listener);
                        }});
   LinkLoader links(whole.config);
-  // While the session starts, which takes half a second where there is a GPU.
-  if (!job.is_distributed() && !whole.config.action->has_own_links(whole.config.settings)) links.read_beside(host_team());
+  // While the session starts, which takes half a second where there is a GPU: but not links whose size decides what else fits.
+  const auto read_beside = [&] {
+    const double bytes = static_cast<double>(volume(lattice)) * HostGauge::reals_per_site * sizeof(double);
+    constexpr double small = 0.05;
+    const auto free = runtime::available_host_memory();
+    if (!job.is_distributed() && !whole.config.action->has_own_links(whole.config.settings) &&
+        (!free || bytes < small * static_cast<double>(*free)))
+      links.read_beside(host_team());
+  };
+  const auto tell = [&](const RunReport& planned) {
+    if (job.is_root() && listener.planned) listener.planned(planned);
+  };
   try {
-    solve_sources(std::ref(links), lattice, sources, watch, [&](const RunReport& planned) {
-      if (job.is_root() && listener.planned) listener.planned(planned);
-    });
+    solve_sources(std::ref(links), lattice, sources, watch, tell, read_beside);
   } catch (const Error&) {
     // A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
     for (const RunReport& report : reports)

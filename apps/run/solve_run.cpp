@@ -499,10 +499,12 @@ void solve_sources(runtime::Session& session, const PlannedSolve& planned, const
 }
 
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
-                   const std::function<void(const RunReport&)>& planned) {
+                   const std::function<void(const RunReport&)>& planned, const std::function<void()>& read_beside) {
   SetupTimes setup;
   const RunConfig config = config_of(sources);
-  runtime::Session session(session_options(config, lattice));
+  const runtime::SessionOptions options = session_options(config, lattice);  // measures what it does not know, so nothing else runs
+  if (read_beside && !runtime::cpu_share_is_open(options)) read_beside();
+  runtime::Session session(options);
   setup.ended("runtime");
   provide_power(session);
   const PlannedSolve plan = plan_solve(session, config, lattice);

@@ -30,9 +30,10 @@ void solve_sources(runtime::Session& session, const PlannedSolve& planned, const
                    RunWatch& watch);
 
 /// The same on a session of its own, planned, and with the memory checked. planned: called once it is clear what runs where and how much
-/// memory it takes, before that memory is taken.
+/// memory it takes, before that memory is taken. read_beside: begins work of other threads, beside the start of the session; not called
+/// where speeds are measured afterwards.
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
-                   const std::function<void(const RunReport&)>& planned = {});
+                   const std::function<void(const RunReport&)>& planned = {}, const std::function<void()>& read_beside = {});
 
 /// The same for report.config with its one source.
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,

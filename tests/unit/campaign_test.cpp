@@ -417,7 +417,15 @@ TEST_CASE("results that are lost or damaged are computed again, also if that is 
   };
   lacks("");
   lacks(before.substr(0, 3000));
+  CHECK(read_file(file + ".damaged") == before.substr(0, 3000));
   lacks("no HDF5 file");
+  // What cannot be read for a while is not lost.
+  std::filesystem::rename(file, file + ".away");
+  std::filesystem::create_directory(file);
+  CHECK_THROWS_WITH_AS(done(Mode::write), doctest::Contains("lat.2.h5: cannot read the results: "), Error);
+  std::filesystem::remove(file);
+  std::filesystem::rename(file + ".away", file);
+  CHECK(done(Mode::write) == 4);
   // A row that is missing takes no other with it.
   campaign::ConfigurationResults fewer = small.results(2);
   fewer.of_quarks.at("staggered").erase("wall:1");

@@ -1,0 +1,61 @@
+// GCR with multigrid on a GPU, bit for bit against the CPU's: set-up, cycle and solve.
+#include "tests/battery/solver_support.hpp"
+#include "tests/battery/together_support.hpp"
+#include "tests/gpu/support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 80211;
+
+SolverSettings settings_of(Precision precision, const Coord& aggregate) {
+  SolverSettings settings = battery::settings_of("gcr", precision);
+  settings.link_reals = 18;
+  settings.tolerance = 1e-6;
+  settings.multigrid =
+      MultigridSettings{.aggregate = aggregate, .null_vectors = 8, .coarse_steps = 8, .setup_steps = 10, .setup_cycles = 1};
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("multigrid on a GPU has the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu multigrid");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{.kappa = 0.13};
+  for (const Precision precision : {Precision::double_, Precision::single})
+    for (const Coord& aggregate : {Coord{4, 4, 4, 4}, Coord{2, 2, 2, 2}}) {
+      INFO(name_of(precision) << " aggregate " << aggregate[0]);
+      battery::SolveCase c;
+      c.settings = settings_of(precision, aggregate);
+      const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
+      CHECK(expected.result.converged());
+      c.gpus = 1;
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}}) {
+        c.blocks = blocks;
+        battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
+      }
+    }
+}
+
+TEST_CASE("several right-hand sides of multigrid on a GPU have the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu multigrid of several right-hand sides");
+  MESSAGE("seed " << seed + 2);
+  const Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 2, 0.3);
+  std::vector<HostField> sources;
+  for (std::uint64_t v = 0; v < 6; ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 3 + v)));
+  const std::vector<double> masses(sources.size(), 0.13);
+  const auto on = [&](int gpus) {
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, session.block_owners()), wilson::Action(gauge, {.kappa = 0.13}),
+                  settings_of(Precision::single, {4, 4, 4, 4}));
+    return battery::solve_together(solver, sources, masses);
+  };
+  const battery::TogetherOutcome expected = on(0), outcome = on(1);
+  for (std::size_t v = 0; v < sources.size(); ++v) battery::check_same_bits(outcome, v, expected, v);
+}
