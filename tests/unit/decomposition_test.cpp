@@ -146,7 +146,8 @@ TEST_CASE("consecutive blocks go to consecutive workers, evenly") {
     }
   const auto owners = [](int extent, int blocks) {
     std::vector<int> found;
-    for (const Block& block : Decomposition({2, 2, 2, extent}, {1, 1, 1, blocks}, 2).blocks()) found.push_back(block.owner);
+    const Decomposition cut({2, 2, 2, extent}, {1, 1, 1, blocks}, 2);
+    for (const Block& block : cut.blocks()) found.push_back(block.owner);
     return found;
   };
   CHECK(owners(16, 3) == std::vector<int>{0, 1, 1});        // 8, 4, 4
