@@ -75,7 +75,7 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 15> command_keys{
     "gauge",        "lattice",    "reunitarize",      "action", "source", "columns", "in-flight", "bound", "residual-history",
-    "rank-weights", "checkpoint", "checkpoint-every", "out",    "json",   "trace"};
+    "rank-weights", "share", "checkpoint", "checkpoint-every", "out",    "json",   "trace"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

@@ -78,6 +78,7 @@ void plan_blocks(Operator& op, const Gauge& gauge) {
   const runtime::Decomposition cut = cut_over_ranks(context, gauge.lattice);
   if (cut.is_distributed()) op.config.ranks = cut.ranks();
   app::require_same_settings_everywhere(app::shared_settings(op.config));
+  op.config.islands = 1;  // solves come one by one
   const app::PlannedSolve planned = app::plan_solve(*context.session, op.config, gauge.lattice);
   const app::PlannedLattice& plan = planned.where;
   op.config.nrhs = planned.nrhs;

@@ -40,6 +40,7 @@ struct RunConfig {
   int nrhs = 0;             ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
+  std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   RankWeights rank_weights;
   runtime::SessionOptions session = session_defaults();

@@ -159,10 +159,10 @@ double DevicePlan::bound_gflops() const {
   return sum;
 }
 
-int owner_count(const runtime::Decomposition& decomposition) {
+std::set<int> owners_of(const runtime::Decomposition& decomposition) {
   std::set<int> owners;
   for (const int b : decomposition.local()) owners.insert(decomposition.block(b).owner);
-  return static_cast<int>(owners.size());
+  return owners;
 }
 
 std::vector<Owner> owners_of(const runtime::Session& session) {

@@ -4,6 +4,7 @@
 #include "runtime/cut/decomposition.hpp"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,9 @@ inline bool cpus_may_own(const runtime::SessionOptions& options) {
   return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0;
 }
 
-/// How many workers of this rank own blocks.
-int owner_count(const runtime::Decomposition& decomposition);
+/// The workers of this rank that own blocks.
+std::set<int> owners_of(const runtime::Decomposition& decomposition);
+inline int owner_count(const runtime::Decomposition& decomposition) { return static_cast<int>(owners_of(decomposition).size()); }
 
 /// A worker that can own blocks.
 struct Owner {

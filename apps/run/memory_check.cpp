@@ -16,7 +16,7 @@
 
 namespace quarkstar::app {
 
-std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition,
+std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<const runtime::Decomposition> islands,
                                      const RunConfig& config) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::string rank = job.is_distributed() ? job.name_of(job.rank()) + ", " : "";
@@ -24,8 +24,6 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   const int components = kind.components;
   const std::vector<int> together = numbers_together(config);
   const int most = *std::max_element(together.begin(), together.end());
-  const std::vector<Footprint> blocks = footprint(decomposition, config.solver, operator_shape(kind, config.settings, config.solver),
-                                                  together, vectors_in_lanes_for(components, config.solver, together));
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name,
@@ -36,28 +34,38 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   MemoryNeed& host = needs.back();
   const double contracted = contraction_bytes(config);
   host.other += contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
-                                    config.correlators.momenta.size(), decomposition.lattice()[3]) *
+                                    config.correlators.momenta.size(), islands.front().lattice()[3]) *
                 session.cpu_team().threads();
-  for (const int b : decomposition.local()) {
-    const runtime::Block& block = decomposition.block(b);
-    const double copy = contracted * static_cast<double>(volume(block.extents));
-    const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
-    if (block.owner < session.gpu_count()) {
-      needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      needs[static_cast<std::size_t>(block.owner)].fields.fields += copy;
-      host.fields += host_copies(bytes, block, config.solver.in_flight * most * 2 * components);
-    } else {
-      host.fields += bytes;
+  for (const runtime::Decomposition& island : islands) {
+    const std::vector<Footprint> blocks = footprint(island, config.solver, operator_shape(kind, config.settings, config.solver), together,
+                                                    vectors_in_lanes_for(components, config.solver, together));
+    for (const int b : island.local()) {
+      const runtime::Block& block = island.block(b);
+      const double copy = contracted * static_cast<double>(volume(block.extents));
+      const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
+      if (block.owner < session.gpu_count()) {
+        needs[static_cast<std::size_t>(block.owner)].fields += bytes;
+        needs[static_cast<std::size_t>(block.owner)].fields.fields += copy;
+        host.fields += host_copies(bytes, block, config.solver.in_flight * most * 2 * components);
+      } else {
+        host.fields += bytes;
+      }
+      host.fields.fields += copy;
     }
-    host.fields.fields += copy;
   }
+  const int groups_at_once = config.solver.in_flight * static_cast<int>(islands.size());
   // Solutions, and restart files of what is solved together.
   const double kept =
-      columns_come_to_host(config) ? static_cast<double>(most_sources_at_once(config) * config.columns.size() * config.masses().size()) : 0;
-  const double saved = config.solver.snapshots ? config.solver.in_flight * most : 0;
+      columns_come_to_host(config)
+          ? static_cast<double>(most_sources_at_once(config, groups_at_once) * config.columns.size() * config.masses().size())
+          : 0;
+  const double saved = config.solver.snapshots ? groups_at_once * most : 0;
   host.other +=
-      static_cast<double>(volume(decomposition.part().extents)) * (kept + saved) * 2 * components * sizeof(double) + host.fields.tables;
-  add_links(needs, session, decomposition, config);
+      static_cast<double>(volume(islands.front().part().extents)) * (kept + saved) * 2 * components * sizeof(double) + host.fields.tables;
+  add_links(needs, session, islands.front(), config);
+  // A term is made where it is used, on each island.
+  for (MemoryNeed& need : needs)
+    if (need.gpu && islands.size() > 1) need.making_links = std::max(need.making_links, needs.front().making_links);
   // Ranks of one host look at the same number. All ranks ask, also where the host does not tell one.
   const int sharers = job.share_of("host memory").count;
   const auto free = runtime::available_host_memory();

@@ -91,6 +91,13 @@ class SetupTimes {
   std::vector<Part> parts_;
 };
 
+/// What an island has done, where several share the right-hand sides.
+struct IslandReport {
+  std::vector<std::string> devices = {};
+  int groups = 0;
+  double seconds = 0;  ///< in which it had one
+};
+
 struct RunReport {
   RunConfig config;
   std::vector<std::string> sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
@@ -108,6 +115,7 @@ struct RunReport {
   runtime::MachinePower power;              ///< by which the policy `energy` chose
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
+  std::vector<IslandReport> islands;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
   std::string failure;                 ///< which of the last of `solves` did not converge, and why; then there are no correlators
 };

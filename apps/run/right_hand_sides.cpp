@@ -109,7 +109,7 @@ bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& gr
 
 bool columns_come_to_host(const RunConfig& config) { return any_group(config, comes_to_host); }
 
-std::size_t most_sources_at_once(const RunConfig& config) {
+std::size_t most_sources_at_once(const RunConfig& config, int groups_at_once) {
   std::vector<std::vector<RightHandSide>> groups;
   for (const auto& masses : operators_of(config))
     for (auto& group : groups_of(config, masses)) groups.push_back(std::move(group));
@@ -122,7 +122,7 @@ std::size_t most_sources_at_once(const RunConfig& config) {
     }
   std::size_t most = 1;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::size_t newest = g + static_cast<std::size_t>(config.solver.in_flight) - 1;
+    const std::size_t newest = g + static_cast<std::size_t>(groups_at_once) - 1;
     std::size_t here = 0;
     for (std::size_t s = 0; s < sources; ++s) here += first[s] <= newest && last[s] >= g ? 1 : 0;
     most = std::max(most, here);

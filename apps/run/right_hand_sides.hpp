@@ -44,7 +44,7 @@ bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& gr
 bool columns_come_to_host(const RunConfig& config);
 
 /// Sources whose solutions are there at once at most, where the solutions of each are given away with the last of them, and groups are
-/// solved in this order, config.solver.in_flight at a time.
-std::size_t most_sources_at_once(const RunConfig& config);
+/// solved in this order, so many at a time.
+std::size_t most_sources_at_once(const RunConfig& config, int groups_at_once);
 
 }  // namespace quarkstar::app

@@ -14,19 +14,21 @@ void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<Solve
   std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
 }
 
-double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
+double idle_us_a_task(std::span<const runtime::Decomposition> islands, std::span<const SolveResult> results) {
   double idle = 0, tasks = 0;
+  int owners = 0;
+  for (const runtime::Decomposition& island : islands) owners += owner_count(island);
   for (const SolveResult& result : results) {
-    idle += result.seconds * 1e6 * owner_count(decomposition) - result.busy_us;
+    idle += result.seconds * 1e6 * owners - result.busy_us;
     tasks += result.tasks;
   }
   runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
   return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
-SharedAccount::SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition)
+SharedAccount::SharedAccount(runtime::Session& session, std::span<const runtime::Decomposition> islands)
     : session_(session),
-      decomposition_(decomposition),
+      islands_(islands),
       meter_(session),
       before_(meter_.read()),
       busy_before_(session.events().totals().busy_us),
@@ -40,7 +42,7 @@ void SharedAccount::share(std::vector<ColumnReport>& solves) {
   whole.seconds = seconds;
   whole.busy_us = session_.events().totals().busy_us - busy_before_;
   for (const ColumnReport& solve : solves) whole.tasks += solve.result.tasks;
-  const double idle_us = idle_us_a_task(decomposition_, std::span(&whole, 1));
+  const double idle_us = idle_us_a_task(islands_, std::span(&whole, 1));
   const auto count = static_cast<double>(solves.size());
   for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= count;
   for (ColumnReport& solve : solves) {

@@ -24,19 +24,19 @@ void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<Solve
 
 /// Time that the owners of blocks spent outside StarPU's tasks during these solves, microseconds a task, over all ranks, which must all
 /// call.
-double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results);
+double idle_us_a_task(std::span<const runtime::Decomposition> islands, std::span<const SolveResult> results);
 
 /// From its construction on it measures the whole of them; each then gets an equal share. Under MPI all ranks make one and share together.
 class SharedAccount {
  public:
-  SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition);
+  SharedAccount(runtime::Session& session, std::span<const runtime::Decomposition> islands);
 
   /// Gives each its share of seconds, joules and idle time. Waits for all tasks.
   void share(std::vector<ColumnReport>& solves);
 
  private:
   runtime::Session& session_;
-  const runtime::Decomposition& decomposition_;
+  std::span<const runtime::Decomposition> islands_;
   JobEnergyMeter meter_;
   runtime::Energy before_;
   double busy_before_;

@@ -1,6 +1,7 @@
 #include "apps/run/solve_plan.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/islands.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/rank_plan.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -68,55 +70,70 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
 
 namespace {
 
-/// With as many right-hand sides together as memory holds: config.nrhs.
-PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
+bool fits(const std::vector<MemoryNeed>& needs) {
+  return !runtime::mpi::Job::current().any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
+}
+
+/// With config.nrhs right-hand sides together, or fewer for more islands.
+PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, RunConfig config) {
+  IslandPlan shared = plan_islands(session, lattice, config);
+  if (shared.islands.size() > 1) {
+    if (!config.was_given("nrhs")) config.nrhs = nrhs_for_islands(config, static_cast<int>(shared.islands.size()));
+    DevicePlan devices;
+    devices.reason = shared.reason;
+    for (const runtime::Decomposition& island : shared.islands)
+      for (const runtime::Block& block : island.blocks())
+        devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
+    std::vector<MemoryNeed> memory = memory_needs(session, shared.islands, config);
+    if (config.islands || fits(memory))
+      return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), config.nrhs};
+    shared.reason = "islands would need more memory";
+  }
+  PlannedLattice where = plan_run(session, lattice, config);
+  if (where.plan.reason.empty()) where.plan.reason = shared.reason;
+  std::vector<runtime::Decomposition> islands{where.decomposition};
+  std::vector<MemoryNeed> memory = memory_needs(session, islands, config);
+  return {std::move(where), std::move(islands), std::move(memory), config.nrhs};
+}
+
+}  // namespace
+
+PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
-  struct Fitting {
-    PlannedLattice plan;
-    std::vector<MemoryNeed> needs;
-    int nrhs;
-  };
-  std::optional<Fitting> with_cpus;
   const int wanted = config.nrhs;
-  for (;;) {
+  std::optional<PlannedSolve> chosen, with_cpus;
+  while (!chosen) {
     const bool last = fixed || config.nrhs <= 1;
     try {
-      PlannedLattice plan = plan_run(session, lattice, config);
-      needs = memory_needs(session, plan.decomposition, config);
-      const bool fits = !job.any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
-      const bool alone = fits && !job.any(plan.plan.short_of_memory);
-      if (fits && !alone && !with_cpus) with_cpus = Fitting{plan, needs, config.nrhs};
+      PlannedSolve plan = plan_once(session, lattice, config);
+      const bool all_fit = fits(plan.memory), alone = all_fit && !job.any(plan.where.plan.short_of_memory);
       if (alone || (last && !with_cpus)) {
         if (config.nrhs != wanted && job.is_root())
           spdlog::info("{} right-hand sides are solved together, not {}: more need more memory", config.nrhs, wanted);
-        return plan;
+        chosen = std::move(plan);
+        break;
       }
+      if (all_fit && !with_cpus) with_cpus = std::move(plan);
     } catch (const Error&) {
       if (job.is_distributed() || (last && !with_cpus)) throw;  // there it is not of a memory that is too small
     }
     if (last) break;
     config.nrhs = (config.nrhs + 1) / 2;
   }
-  config.nrhs = with_cpus->nrhs;
-  needs = with_cpus->needs;
-  return with_cpus->plan;
-}
-
-}  // namespace
-
-PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice) {
-  std::vector<MemoryNeed> memory;
-  PlannedLattice where = plan_for_memory(session, lattice, config, memory);
-  runtime::mpi::Job::current().together([&] { require_thick_blocks(where.decomposition, config.action->reach); });
-  return {std::move(where), std::move(memory), config.nrhs};
+  if (!chosen) chosen = std::move(with_cpus);
+  job.together([&] {
+    for (const runtime::Decomposition& island : chosen->islands) require_thick_blocks(island, config.action->reach);
+  });
+  return *std::move(chosen);
 }
 
 void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report) {
   report.power = session.options().power;
   report.memory = planned.memory;
   report.decomposition = planned.where.decomposition.describe();
+  if (planned.islands.size() > 1) report.decomposition += fmt::format(" on each of {} islands", planned.islands.size());
   report.devices = planned.where.plan;
   report.config.nrhs = planned.nrhs;
 }

@@ -31,12 +31,13 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
 
 /// Who owns what in the solves of a run, and what they take of each memory: the same for every gauge configuration of that lattice.
 struct PlannedSolve {
-  PlannedLattice where;
+  PlannedLattice where;                         ///< with islands the first of them
+  std::vector<runtime::Decomposition> islands;  ///< apps/run/islands.hpp
   std::vector<MemoryNeed> memory;
   int nrhs;  ///< right-hand sides that are solved together
 };
 
-/// plan_run() with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go together, and bits
+/// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go together, and bits
 /// do not depend on it, half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
 /// Throws Error(input) where blocks would be too thin. Collective.
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice);

@@ -3,6 +3,7 @@
 #include "apps/report/timeline.hpp"
 #include "apps/run/adaptive_cut.hpp"
 #include "apps/run/checkpoint.hpp"
+#include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
 #include "apps/run/right_hand_sides.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 
@@ -89,7 +91,7 @@ struct Run {
   const std::vector<double> masses;
   const std::vector<std::vector<std::size_t>> operators;  ///< operators_of(config)
   const std::vector<SolveKey> order;                      ///< of a source's solves in reports
-  runtime::Decomposition decomposition;  ///< the policy `adaptive` may cut it anew between solves, unless several are in flight
+  std::vector<runtime::Decomposition> islands;  ///< the policy `adaptive` may cut a single one anew between solves, unless several are in flight
   AdaptiveCut adaptive;
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
@@ -102,8 +104,11 @@ struct Run {
   bool is_set_up = false;
   int done = 0;
   bool left_out = false;  ///< solves have not begun, because the run is to end
+  std::vector<IslandReport> of_islands = {};  ///< where there are several
 
-  bool together() const { return config.solver.in_flight > 1; }
+  /// Groups on the graph at a time.
+  int groups_at_once() const { return config.solver.in_flight * static_cast<int>(islands.size()); }
+  bool together() const { return groups_at_once() > 1; }
   bool gives_sources_as_they_complete() const { return sources.size() > 1; }
   std::optional<double> named_mass(std::size_t mass) const { return kind.names_masses ? std::optional(masses[mass]) : std::nullopt; }
   RunReport& first_report() const { return sources.front().run.report; }
@@ -166,6 +171,7 @@ struct Run {
       report.timeline = first_report().timeline;
     }
     report.resplits = adaptive.resplits();
+    report.islands = of_islands;
     if (profile) record_worker_times(*profile, report);
   }
 
@@ -174,7 +180,6 @@ struct Run {
     RunReport& report = source.run.report;
     bring_into_order(report.solves, order);
     tell_workers(report);
-    runtime::Turns::pass();                                                 // contractions may be on the graph
     if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
     report.correlators = source.correlators.correlators();
     source.run.done(std::exchange(source.propagators, {}));
@@ -230,62 +235,67 @@ class OperatorSolves {
       : run_(run),
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
-        groups_(groups_of(run.config, masses)) {
+        groups_(groups_of(run.config, masses)),
+        solvers_(run.islands.size()) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
-    make_solver();
-    if (const auto numbers = solver_->numbers(); !numbers.empty())
+    for (std::size_t island = 0; island < solvers_.size(); ++island) make_solver(island);
+    if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
       for (SourceState& source : run.sources)
         source.run.report.operators.push_back(
             {run.operators.size() > 1 ? std::optional(run.masses[masses.front()]) : std::nullopt, numbers});
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
-    for (const int number : numbers_) solver_->prepare(number);  // measures while nothing else runs
+    for (const std::unique_ptr<Solver>& solver : solvers_)
+      for (const int number : numbers_) solver->prepare(number);  // measures while nothing else runs
     run.forget_events();
   }
 
   int groups() const { return static_cast<int>(groups_.size()); }
 
-  void solve(int number) {
+  /// On an island. Returns how many seconds it took.
+  double solve(int number, std::size_t island) {
     stop_all_if_interrupted(run_.watch, run_.config.checkpoint);  // between two groups, or while it all was set up
     const std::vector<RightHandSide>& group = groups_[static_cast<std::size_t>(number)];
-    if (!run_.begins(group)) return;
+    if (!run_.begins(group)) return 0;
     if (!among_others_) {
-      solver_->prepare(static_cast<int>(group.size()));
+      solvers_[island]->prepare(static_cast<int>(group.size()));
       run_.forget_events();
       run_.adaptive.begins();
     }
-    const double seconds = solve_group(group);
-    if (among_others_) return;
+    const double seconds = solve_group(group, island);
+    if (among_others_) return seconds;
     run_.session.wait_all();
     run_.forget_events();
     const int together = static_cast<int>(group.size()), remaining = run_.total - run_.done;
-    if (const auto better = run_.adaptive.ended(run_.decomposition, seconds, together, remaining, making_seconds_)) {
-      run_.decomposition = *better;
-      if (number + 1 < groups()) make_solver();
+    if (const auto better = run_.adaptive.ended(run_.islands[island], seconds, together, remaining, making_seconds_)) {
+      run_.islands[island] = *better;
+      if (number + 1 < groups()) make_solver(island);
     }
+    return seconds;
   }
 
  private:
-  void make_solver() {
+  void make_solver(std::size_t island) {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
     const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
                       .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
-    solver_.reset();
-    solver_.emplace(run_.decomposition, *operator_.action, settings, speed);
+    solvers_[island].reset();
+    solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
     if (!runtime::Turns::taken()) run_.session.wait_all();
     making_seconds_ = seconds_since(begin);
   }
 
   /// Keeps what comes back, and tells how many seconds it took.
-  double solve_group(const std::vector<RightHandSide>& group) {
+  double solve_group(const std::vector<RightHandSide>& group, std::size_t island) {
     const RunConfig& config = run_.config;
     runtime::Session& session = run_.session;
     const std::size_t n = group.size();
-    const Box part = run_.decomposition.part();
+    const runtime::Decomposition& decomposition = run_.islands[island];
+    const Box part = decomposition.part();
     std::vector<HostField> solutions;
     if (comes_to_host(config, group)) solutions.assign(n, HostField(run_.kind.components, part));
     std::vector<SourceColumn> sources;
@@ -294,16 +304,17 @@ class OperatorSolves {
       sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
-    const SourceColumns right_hand_sides(run_.decomposition, std::move(sources));
-    const bool has_files = !config.checkpoint.empty();
-    if (has_files) session.wait_all();  // files are for times without messages
+    const SourceColumns right_hand_sides(decomposition, std::move(sources));
+    const bool has_files = !config.checkpoint.empty(), quiet_files = has_files && runtime::mpi::Job::current().is_distributed();
+    if (quiet_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
     files.load(solutions);
     const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.meter.read();
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
+    LatticePointer lattice;  // of the solutions on the graph
     const std::vector<SolveResult> results =
-        solver_->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
+        solvers_[island]->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
                        [&](int iterations, double residual) {
                          run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
                                           fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
@@ -311,7 +322,7 @@ class OperatorSolves {
                        },
                        files.snapshots(),
                        [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
-                         lattice_ = on_graph.even.lattice();
+                         lattice = on_graph.even.lattice();
                          for (std::size_t s = 0; s < run_.sources.size(); ++s)
                            run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
                        });
@@ -319,7 +330,7 @@ class OperatorSolves {
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
     const bool given_up = runtime::Turns::failed() && any([](const SolveResult& r) { return !r.converged(); });
-    if (has_files || !among_others_) session.wait_all();
+    if (quiet_files || !among_others_) session.wait_all();
     double seconds = 0, bytes = 0, flops = 0;
     for (const SolveResult& result : results) {
       seconds += result.seconds;
@@ -346,9 +357,9 @@ class OperatorSolves {
     for (std::size_t v = 0; v < n; ++v) {
       if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
-      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators[group[v].mass].columns);
+      source.correlators.contract_rest(group[v].mass, lattice, source.propagators[group[v].mass].columns);
       if (--source.remaining > 0) continue;
-      source.correlators.contract_pairs(lattice_, source.propagators);
+      source.correlators.contract_pairs(lattice, source.propagators);
       complete.push_back(&source);
     }
     if (run_.gives_sources_as_they_complete())
@@ -367,7 +378,7 @@ class OperatorSolves {
     if (!among_others_) {
       energy = run_.meter.since(before);
       for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(group.size());
-      idle_us = idle_us_a_task(run_.decomposition, results);
+      idle_us = idle_us_a_task(run_.islands, results);
       if (bound_meter) bound = bound_meter->ended(seconds, bytes);
       bound_meter.reset();
     }
@@ -391,8 +402,7 @@ class OperatorSolves {
   RunOperator operator_;
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;  ///< of right-hand sides in the groups
-  std::optional<Solver> solver_;
-  LatticePointer lattice_;  ///< of the latest solutions on the graph
+  std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island
   double making_seconds_ = 0;
 };
 
@@ -406,13 +416,40 @@ std::vector<SolveKey> order_of_solves(const RunConfig& config, const std::vector
   return order;
 }
 
+/// Islands take groups from one pool, each in_flight at a time.
+void solve_on_islands(Run& run, OperatorSolves& solves) {
+  const auto islands = static_cast<int>(run.islands.size());
+  GroupPool pool(islands, solves.groups());
+  for (const runtime::Decomposition& island : run.islands) {
+    run.of_islands.emplace_back();
+    for (const int worker : owners_of(island)) run.of_islands.back().devices.push_back(run.session.worker(worker).name);
+  }
+  runtime::Turns::run(
+      run.groups_at_once(), run.groups_at_once(),
+      [&](int lane) {
+        const int island = lane % islands;
+        while (!runtime::Turns::failed()) {
+          const std::optional<int> group = pool.take(island);
+          if (!group) return;
+          const double begin = runtime::now_us();
+          solves.solve(*group, static_cast<std::size_t>(island));
+          const double seconds = 1e-6 * (runtime::now_us() - begin);
+          pool.ended(island, seconds / run.config.solver.in_flight);
+          IslandReport& report = run.of_islands[static_cast<std::size_t>(island)];
+          ++report.groups;
+          report.seconds += seconds;
+        }
+      },
+      runtime::Turns::Order::as_they_come);
+}
+
 /// Where every mass has an operator of its own, operators are in flight together, and their links are made while others are solved for;
 /// else groups of the one operator.
 void solve_all(Run& run, const MakeOperator& make) {
   const std::vector<std::vector<std::size_t>>& operators = run.operators;
   std::optional<SharedAccount> account;
   const auto begin = [&] {
-    if (run.together() && !run.gives_sources_as_they_complete()) account.emplace(run.session, run.decomposition);
+    if (run.together() && !run.gives_sources_as_they_complete()) account.emplace(run.session, run.islands);
   };
   const auto end = [&] {
     if (run.left_out) throw Interrupted{run.config.checkpoint};
@@ -421,14 +458,15 @@ void solve_all(Run& run, const MakeOperator& make) {
   if (operators.size() == 1) {
     OperatorSolves solves(run, make, operators.front());
     begin();
-    run_on_ranks(solves.groups(), run.config.solver.in_flight, [&](int group) { solves.solve(group); });
+    if (run.islands.size() > 1) solve_on_islands(run, solves);
+    else run_on_ranks(solves.groups(), run.config.solver.in_flight, [&](int group) { solves.solve(group, 0); });
     return end();
   }
   begin();
   run_on_ranks(static_cast<int>(operators.size()), run.config.solver.in_flight, [&](int number) {
     stop_all_if_interrupted(run.watch, run.config.checkpoint);  // before links are made
     OperatorSolves solves(run, make, operators[static_cast<std::size_t>(number)]);
-    for (int group = 0; group < solves.groups(); ++group) solves.solve(group);
+    for (int group = 0; group < solves.groups(); ++group) solves.solve(group, 0);
   });
   end();
 }
@@ -467,7 +505,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
           .masses = masses,
           .operators = operators,
           .order = order_of_solves(config, masses),
-          .decomposition = decomposition,
+          .islands = planned.islands,
           .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory, whole_units(config.solver)),
           .profile = {},
           .sources = {},

@@ -159,6 +159,8 @@ Json report_json(const RunReport& report) {
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
   if (!report.resplits.empty()) json["resplits"] = resplits_json(report);
+  for (const IslandReport& island : report.islands)
+    json["islands"].push_back({{"devices", island.devices}, {"groups", island.groups}, {"seconds", island.seconds}});
   json["memory"] = memory_json(report);
   if (!report.sources.empty()) json["sources"] = report.sources;
   json["source_time"] = report.config.source.time();

@@ -9,6 +9,8 @@
 #include "runtime/backend.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/thread_sums.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
@@ -172,6 +174,10 @@ Contraction::Contraction(const std::vector<Choice>& choices, const Request& requ
 std::vector<Correlator> Contraction::correlators() const {
   const runtime::Decomposition& decomposition = lattice_->decomposition();
   const int times = decomposition.lattice()[3];
+  runtime::Turns::wait([this] {
+    for (const Part& part : parts_)
+      for (const runtime::Handle& sums : part.sums) runtime::wait_for_tasks(sums);
+  });
   std::vector<Correlator> result;
   for (const Part& part : parts_) {
     const std::size_t channels = part.choice.channels.size(), of_slice = 2 * request_.momenta.size() * channels;

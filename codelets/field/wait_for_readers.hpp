@@ -8,9 +8,10 @@ namespace quarkstar {
 /// Waits for the tasks that use the two parities of a field, and for no other.
 template <class Field>
 void wait_for_readers(const Field& even, const Field& odd) {
-  runtime::Turns::pass();
-  for (const Field* part : {&even, &odd})
-    for (const int b : part->lattice()->local_blocks()) runtime::wait_for_tasks(part->block(b));
+  runtime::Turns::wait([&] {
+    for (const Field* part : {&even, &odd})
+      for (const int b : part->lattice()->local_blocks()) runtime::wait_for_tasks(part->block(b));
+  });
 }
 
 }  // namespace quarkstar

@@ -2,6 +2,7 @@
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
+#include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/task_graph.hpp"
 
@@ -73,7 +74,10 @@ std::vector<double> values_of(const PartialSums& partials, int sums) {
     for (std::size_t s = 0; s < totals.size(); ++s) totals[s].merge(view[s]);
   };
   if (partials.is_distributed()) detail::submit_sum_over_ranks(partials, sums, {}, "norm");
-  Turns::pass();
+  Turns::wait([&] {
+    if (partials.is_distributed()) return wait_for_tasks(partials.all_ranks());
+    for (int p = 0; p < partials.tasks(); ++p) wait_for_tasks(partials.task(p));
+  });
   if (partials.is_distributed()) {
     add(partials.all_ranks());
   } else {

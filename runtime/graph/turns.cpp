@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -11,28 +12,38 @@
 namespace quarkstar::runtime {
 namespace {
 
+constexpr int none = -1;
+
 /// The lanes of one run(). Everything but the turn itself belongs to whoever has it.
 struct Ring {
   std::mutex mutex;
   std::condition_variable changed;
-  int turn = 0;
+  Turns::Order order = Turns::Order::ring;
+  int turn = 0;               ///< none: nobody's
+  std::deque<int> queue;      ///< as_they_come: lanes that want the turn
   std::vector<bool> running;  ///< by lane
   int next = 0, count = 0;    ///< programs started, and all
   std::exception_ptr error;
 
   void wait_for_turn(int lane) {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return turn == lane; });
+    if (order == Turns::Order::ring) return changed.wait(lock, [&] { return turn == lane; });
+    queue.push_back(lane);
+    changed.wait(lock, [&] { return turn == none && queue.front() == lane; });
+    queue.pop_front();
+    turn = lane;
   }
   /// To the next lane that runs; stays where there is none.
   void give_turn(int lane) {
     const std::lock_guard lock(mutex);
     const int lanes = static_cast<int>(running.size());
-    for (int step = 1; step <= lanes; ++step)
-      if (const int other = (lane + step) % lanes; running[static_cast<std::size_t>(other)]) {
-        turn = other;
-        break;
-      }
+    if (order == Turns::Order::as_they_come) turn = none;
+    else
+      for (int step = 1; step <= lanes; ++step)
+        if (const int other = (lane + step) % lanes; running[static_cast<std::size_t>(other)]) {
+          turn = other;
+          break;
+        }
     changed.notify_all();
   }
 };
@@ -43,13 +54,15 @@ thread_local int own_lane = 0;
 
 }  // namespace
 
-void Turns::run(int count, int in_flight, const std::function<void(int)>& program) {
+void Turns::run(int count, int in_flight, const std::function<void(int)>& program, Order order) {
   const int lanes = std::min(count, in_flight);
   if (lanes <= 1) {
     for (int i = 0; i < count; ++i) program(i);
     return;
   }
   Ring shared;
+  shared.order = order;
+  if (order == Order::as_they_come) shared.turn = none;
   shared.running.assign(static_cast<std::size_t>(lanes), true);
   shared.count = count;
   programs = lanes;
@@ -79,6 +92,14 @@ void Turns::pass() {
   if (ring == nullptr) return;
   ring->give_turn(own_lane);
   ring->wait_for_turn(own_lane);
+}
+
+void Turns::wait(const std::function<void()>& wait) {
+  if (ring == nullptr) return wait();
+  ring->give_turn(own_lane);
+  if (ring->order == Order::as_they_come) wait();
+  ring->wait_for_turn(own_lane);
+  if (ring->order == Order::ring) wait();
 }
 
 int Turns::lane() { return own_lane; }

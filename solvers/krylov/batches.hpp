@@ -3,6 +3,7 @@
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/turns.hpp"
+#include "runtime/graph/wait_for_tasks.hpp"
 #include "solvers/krylov/counted_batches.hpp"
 #include "solvers/krylov/replay_pace.hpp"
 #include "solvers/krylov/work_ledger.hpp"
@@ -48,7 +49,7 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
   runtime::publish(state);
   for (;;) {
     submit_batch();
-    runtime::Turns::pass();
+    runtime::Turns::wait([&] { runtime::wait_for_tasks(state.mirror()); });
     const State seen = runtime::look(state);
     if (seen.status.stop != 0) return {seen, ledger.idle(seen.status, steps_before)};
     pace.looked();

@@ -121,7 +121,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   const runtime::Decomposition whole = runtime::Decomposition::uncut(lattice, 0);
   const double sites = 4096, field = sites * 576;
   const auto need = [&] {
-    const std::vector<app::MemoryNeed> needs = app::memory_needs(session, whole, config);
+    const std::vector<app::MemoryNeed> needs = app::memory_needs(session, {&whole, 1}, config);
     REQUIRE(needs.size() == 1);
     return needs.front();
   };
@@ -181,13 +181,13 @@ TEST_CASE("staggered needs: a rank makes or reads the links of its part and of h
   // made they have that many slices on either side, which are sent and received.
   const double read_links = field(1 + 8 + 1), kept = field(8 + 1) + field(8 + 3);
   const double making = field(8 + 2 + 4) + field(8 + 6 + 12);
-  const app::MemoryNeed made = app::memory_needs(session, rank, config).front();
+  const app::MemoryNeed made = app::memory_needs(session, {&rank, 1}, config).front();
   CHECK(made.making_links == std::max(read_links + padded(1) + padded(2) + making, read_links + kept + padded(2) + making));
   const double sums = bytes_of_sums(session, config, 32);
   CHECK(made.other == read_links + kept + columns + made.fields.tables + sums);
   config.settings["fat"] = "fat";
   config.settings["long"] = "long";
-  const app::MemoryNeed read = app::memory_needs(session, rank, config).front();
+  const app::MemoryNeed read = app::memory_needs(session, {&rank, 1}, config).front();
   CHECK(read.making_links == 0);
   CHECK(read.other == field(8 + 1 + 2) + field(8 + 3) + columns + read.fields.tables + sums);
 }
@@ -200,7 +200,8 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
   config.solver.solver = "cg";
   const Coord lattice{8, 8, 8, 16};
   const double sites = 8192, field = sites * 576;
-  const auto need = [&] { return app::memory_needs(session, runtime::Decomposition::uncut(lattice, 0), config).front(); };
+  const runtime::Decomposition uncut = runtime::Decomposition::uncut(lattice, 0);
+  const auto need = [&] { return app::memory_needs(session, {&uncut, 1}, config).front(); };
   const app::MemoryNeed made = need();
   CHECK(made.making_links > 0);
   config.settings["fat"] = "fat";

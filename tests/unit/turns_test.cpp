@@ -93,3 +93,44 @@ TEST_CASE("programs that wait for their tasks get their own results, and leave t
   }
   for (int program = 0; program < 6; ++program) CHECK(results[static_cast<std::size_t>(program)] == program + 30);
 }
+
+TEST_CASE("as they come: a program that waits long does not hold up another") {
+  std::atomic<bool> may_end{false};
+  std::atomic<int> inside{0};
+  int steps = 0;
+  Turns::run(
+      2, 2,
+      [&](int program) {
+        CHECK(inside.fetch_add(1) == 0);
+        if (program == 0) {
+          inside.fetch_sub(1);
+          Turns::wait([&] {
+            while (!may_end) std::this_thread::sleep_for(std::chrono::microseconds(50));
+          });
+          CHECK(inside.fetch_add(1) == 0);
+          CHECK(steps == 5);
+        } else {
+          for (steps = 0; steps < 5; ++steps) {
+            inside.fetch_sub(1);
+            Turns::wait([] {});
+            CHECK(inside.fetch_add(1) == 0);
+          }
+          may_end = true;  // a ring would have waited for it for ever
+        }
+        inside.fetch_sub(1);
+      },
+      Turns::Order::as_they_come);
+}
+
+TEST_CASE("as they come: one at a time, and what one throws comes out") {
+  std::atomic<int> inside{0};
+  const auto program = [&](int number) {
+    for (int step = 0; step < 20 && !Turns::failed(); ++step) {
+      CHECK(inside.fetch_add(1) == 0);
+      inside.fetch_sub(1);
+      if (number == 2 && step == 7) throw std::runtime_error("seven");
+      Turns::pass();
+    }
+  };
+  CHECK_THROWS_WITH_AS(Turns::run(4, 3, program, Turns::Order::as_they_come), "seven", std::runtime_error);
+}

@@ -1,0 +1,115 @@
+#include "apps/run/islands.hpp"
+
+#include "apps/run/device_plan.hpp"
+#include "apps/run/right_hand_sides.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace quarkstar::app {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, Parameter("share"), what, remedy);
+}
+
+/// Workers that may be islands: the owners of blocks, and CPUs beside GPUs where they were asked for.
+std::vector<int> workers_of(const runtime::Session& session) {
+  const bool all = session.gpu_count() == 0 || runtime::cpus_join_gpus(session.options());
+  std::vector<int> workers(static_cast<std::size_t>(all ? static_cast<int>(session.workers().size()) : session.block_owners()));
+  std::iota(workers.begin(), workers.end(), 0);
+  return workers;
+}
+
+bool is_gpu(const runtime::Session& session, int worker) { return session.worker(worker).kind == runtime::Worker::Kind::cuda; }
+
+/// Why there cannot be islands; "" where there can.
+std::string obstacle(const runtime::Session& session, const RunConfig& config) {
+  if (runtime::mpi::Job::current().is_distributed()) return "the ranks of a job cut the lattice";
+  if (operators_of(config).size() > 1) return "each mass has links of its own";
+  if (session.options().policy == "adaptive") return "the policy adaptive cuts the lattice anew";
+  if (config.bound) return "bounds are of one solve at a time";
+  return "";
+}
+
+/// The same cut on other workers: what was worker i's is workers[i]'s.
+runtime::Decomposition on(const std::vector<int>& workers, const runtime::Decomposition& cut) {
+  std::array<std::vector<int>, 4> extents;
+  std::vector<int> owners;
+  for (const runtime::Block& block : cut.blocks()) {
+    owners.push_back(workers[static_cast<std::size_t>(block.owner)]);
+    for (std::size_t mu = 0; mu < 4; ++mu)
+      if (block.position[mu] == static_cast<int>(extents[mu].size())) extents[mu].push_back(block.extents[mu]);
+  }
+  return {cut.lattice(), extents, owners};
+}
+
+/// The lattice on consecutive workers, nearly as many for each of so many islands.
+std::vector<runtime::Decomposition> islands_of(const runtime::Session& session, const std::vector<int>& workers, int count,
+                                               const Coord& lattice, const RunConfig& config) {
+  std::vector<runtime::Decomposition> islands;
+  const auto all = static_cast<int>(workers.size());
+  for (int i = 0; i < count; ++i) {
+    const int begin = i * all / count, end = (i + 1) * all / count;
+    const std::vector<int> own(workers.begin() + begin, workers.begin() + end);
+    if (std::any_of(own.begin(), own.end(), [&](int w) { return is_gpu(session, w) != is_gpu(session, own.front()); }))
+      refuse(fmt::format("{} islands would have GPUs and CPUs in one", count), "use columns, an island for each device");
+    const auto parts = static_cast<int>(own.size());
+    islands.push_back(
+        on(own, runtime::Decomposition(lattice, block_grid(config.blocks, lattice, parts, thinnest_block(config.action->reach)), parts)));
+  }
+  return islands;
+}
+
+}  // namespace
+
+IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config) {
+  const std::vector<int> workers = workers_of(session);
+  const auto devices = static_cast<int>(workers.size());
+  const std::string why_not = obstacle(session, config);
+  if (config.islands) {
+    const int wanted = *config.islands == 0 ? devices : *config.islands;
+    if (wanted == 1) return {};
+    if (!why_not.empty()) refuse("there cannot be several islands: " + why_not, "use cut");
+    if (wanted > devices)
+      refuse(fmt::format("{} islands, and {} device{}", wanted, devices, devices > 1 ? "s" : ""),
+             "use columns, an island for each device, or fewer");
+    return {islands_of(session, workers, wanted, lattice, config), "asked for"};
+  }
+  const auto alike = [&](int w) {
+    return is_gpu(session, w) == is_gpu(session, 0) && session.worker(w).team.threads() == session.worker(0).team.threads();
+  };
+  if (devices < 2 || !why_not.empty() || config.blocks[0] > 0 || !std::all_of(workers.begin(), workers.end(), alike)) return {};
+  const auto groups = static_cast<int>(groups_of(config, operators_of(config).front()).size());
+  constexpr int enough = 4;
+  if (groups % devices != 0 && groups < enough * devices)
+    return {{}, fmt::format("{} group{} of right-hand sides would not keep {} devices at work", groups, groups > 1 ? "s" : "", devices)};
+  return {islands_of(session, workers, devices, lattice, config),
+          fmt::format("{} groups of right-hand sides for {} devices that are alike", groups, devices)};
+}
+
+int nrhs_for_islands(const RunConfig& config, int islands) {
+  const auto sides = static_cast<int>(config.columns.size() * config.masses().size() * (1 + config.further_sources.size()));
+  return std::clamp((sides + islands - 1) / islands, 1, config.nrhs);
+}
+
+std::optional<int> GroupPool::take(int island) {
+  if (next_ == groups_) return {};
+  const double own = seconds_[static_cast<std::size_t>(island)];
+  double rate = 0;  // groups a second of the others
+  for (std::size_t other = 0; other < seconds_.size(); ++other)
+    if (static_cast<int>(other) != island && seconds_[other] > 0) rate += 1 / seconds_[other];
+  constexpr double clearly = 1.1;  // groups of equal cost differ by as much
+  if (own * rate > clearly * (groups_ - next_)) return {};
+  return next_++;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,44 @@
+#pragma once
+// Islands: what solves a group of right-hand sides. One, whose devices cut the lattice, or several, which share the groups.
+#include "apps/run/config.hpp"
+#include "runtime/cut/decomposition.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+struct IslandPlan {
+  std::vector<runtime::Decomposition> islands;  ///< the whole lattice on the workers of each; none: all of them cut it
+  std::string reason;                           ///< why; "" where there was no choice
+};
+
+/// Whether the devices of a session cut the lattice or are islands that share the right-hand sides of `config`, as its `share` says. Each
+/// island holds the links, and takes the next group once its own is solved (GroupPool), so nothing but the groups' own vectors moves. Left to
+/// choice they share where all devices are alike and there are so many full groups that they end together: a multiple of their number, or
+/// at least four each; a cut has faces to exchange, but its memory is that of one. Throws Error(input) naming `share` where islands are
+/// asked for and cannot be: more than there are devices, on several ranks, for masses with an operator each, with the policy `adaptive`,
+/// or CPUs and GPUs in one.
+IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
+
+/// As many right-hand sides as can be solved together so that every island has a group; at most config.nrhs.
+int nrhs_for_islands(const RunConfig& config, int islands);
+
+/// Groups of right-hand sides for islands of different speeds. Not for several threads at once.
+class GroupPool {
+ public:
+  GroupPool(int islands, int groups) : seconds_(static_cast<std::size_t>(islands), 0), groups_(groups) {}
+
+  /// The next group for an island that has nothing to do; none where there is no more, or where the others, at the speeds that they have
+  /// shown, would have solved all that is left before this one has solved one. An island that has solved nothing takes one.
+  std::optional<int> take(int island);
+  /// An island has solved a group in so many seconds.
+  void ended(int island, double seconds) { seconds_[static_cast<std::size_t>(island)] = seconds; }
+
+ private:
+  std::vector<double> seconds_;  ///< of an island's latest group; 0: none yet
+  int groups_, next_ = 0;
+};
+
+}  // namespace quarkstar::app
