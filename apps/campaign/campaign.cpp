@@ -20,10 +20,9 @@ namespace {
 
 constexpr std::string_view page = "docs/howto/campaign.md";
 
-constexpr std::array<std::string_view, 19> of_whole{"lattice",     "reunitarize", "blocks",     "share",      "ranks",
-                                                    "rank-weights", "policy",      "watts",      "devices",    "cpu-share",
-                                                    "gpu-memory",  "cpu-memory",  "gpus",       "share-gpus", "workers",
-                                                    "threads",     "worker-mode", "throttle",   "watchdog"};
+constexpr std::array<std::string_view, 19> of_whole{
+    "lattice",    "reunitarize", "blocks", "share",      "ranks",   "rank-weights", "policy",      "watts",    "devices", "cpu-share",
+    "gpu-memory", "cpu-memory",  "gpus",   "share-gpus", "workers", "threads",      "worker-mode", "throttle", "watchdog"};
 
 /// Settings of a solve that a campaign has no use for, and what it has instead.
 struct Refused {

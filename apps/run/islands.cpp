@@ -102,14 +102,32 @@ int nrhs_for_islands(const RunConfig& config, int islands) {
 }
 
 std::optional<int> GroupPool::take(int island) {
+  const auto self = static_cast<std::size_t>(island);
   if (next_ == groups_) return {};
-  const double own = seconds_[static_cast<std::size_t>(island)];
-  double rate = 0;  // groups a second of the others
-  for (std::size_t other = 0; other < seconds_.size(); ++other)
-    if (static_cast<int>(other) != island && seconds_[other] > 0) rate += 1 / seconds_[other];
-  constexpr double clearly = 1.1;  // groups of equal cost differ by as much
-  if (own * rate > clearly * (groups_ - next_)) return {};
+  if (const std::optional<double> theirs = seconds_without(self); theirs && seconds_[self] > *theirs) {
+    left_[self] = true;
+    return {};
+  }
   return next_++;
+}
+
+std::optional<double> GroupPool::seconds_without(std::size_t island) const {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < seconds_.size(); ++i)
+    if (i != island && !left_[i] && seconds_[i] > 0) others.push_back(i);
+  if (others.empty()) return {};
+  constexpr double at_work = 0.5;  // each has on average half of a group before it
+  std::vector<double> ends;
+  for (const std::size_t i : others) ends.push_back(at_work * seconds_[i]);
+  double last = 0;
+  for (int group = next_; group < groups_; ++group) {
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < ends.size(); ++i)
+      if (ends[i] + seconds_[others[i]] < ends[first] + seconds_[others[first]]) first = i;
+    ends[first] += seconds_[others[first]];
+    last = std::max(last, ends[first]);
+  }
+  return last;
 }
 
 }  // namespace quarkstar::app

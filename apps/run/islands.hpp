@@ -15,9 +15,9 @@ struct IslandPlan {
 };
 
 /// Whether the devices of a session cut the lattice or are islands that share the right-hand sides of `config`, as its `share` says. Each
-/// island holds the links, and takes the next group once its own is solved (GroupPool), so nothing but the groups' own vectors moves. Left to
-/// choice they share where all devices are alike and there are so many full groups that they end together: a multiple of their number, or
-/// at least four each; a cut has faces to exchange, but its memory is that of one. Throws Error(input) naming `share` where islands are
+/// island holds the links, and takes the next group once its own is solved (GroupPool), so nothing but the groups' own vectors moves. Left
+/// to choice they share where all devices are alike and there are so many full groups that they end together: a multiple of their number,
+/// or at least four each; a cut has faces to exchange, but its memory is that of one. Throws Error(input) naming `share` where islands are
 /// asked for and cannot be: more than there are devices, on several ranks, for masses with an operator each, with the policy `adaptive`,
 /// or CPUs and GPUs in one.
 IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
@@ -28,16 +28,22 @@ int nrhs_for_islands(const RunConfig& config, int islands);
 /// Groups of right-hand sides for islands of different speeds. Not for several threads at once.
 class GroupPool {
  public:
-  GroupPool(int islands, int groups) : seconds_(static_cast<std::size_t>(islands), 0), groups_(groups) {}
+  GroupPool(int islands, int groups)
+      : seconds_(static_cast<std::size_t>(islands), 0), left_(static_cast<std::size_t>(islands), false), groups_(groups) {}
 
   /// The next group for an island that has nothing to do; none where there is no more, or where the others, at the speeds that they have
-  /// shown, would have solved all that is left before this one has solved one. An island that has solved nothing takes one.
+  /// shown, would have solved all that is left before this one has solved one: it is then not asked again. An island that has solved
+  /// nothing takes one.
   std::optional<int> take(int island);
   /// An island has solved a group in so many seconds.
   void ended(int island, double seconds) { seconds_[static_cast<std::size_t>(island)] = seconds; }
 
  private:
+  /// When the other islands, each at its latest speed, will have solved all that is left; none where no other is known.
+  std::optional<double> seconds_without(std::size_t island) const;
+
   std::vector<double> seconds_;  ///< of an island's latest group; 0: none yet
+  std::vector<bool> left_;       ///< islands that take no more
   int groups_, next_ = 0;
 };
 

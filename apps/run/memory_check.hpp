@@ -26,8 +26,8 @@ struct MemoryNeed {
 };
 
 /// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
-/// asked before the configuration is read. islands: what each holds of the lattice, config.solver.in_flight groups at a time; links are made
-/// on the first. Staggered: a GPU that owns no block may still make links. All ranks must call.
+/// asked before the configuration is read. islands: what each holds of the lattice, config.solver.in_flight groups at a time; links are
+/// made on the first. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<const runtime::Decomposition> islands,
                                      const RunConfig& config);
 

@@ -37,9 +37,9 @@ struct PlannedSolve {
   int nrhs;  ///< right-hand sides that are solved together
 };
 
-/// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go together, and bits
-/// do not depend on it, half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
-/// Throws Error(input) where blocks would be too thin. Collective.
+/// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go
+/// together, and bits do not depend on it, half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as
+/// many as fit with it. Throws Error(input) where blocks would be too thin. Collective.
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice);
 
 /// A report of such a solve says so.

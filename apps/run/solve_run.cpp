@@ -91,7 +91,8 @@ struct Run {
   const std::vector<double> masses;
   const std::vector<std::vector<std::size_t>> operators;  ///< operators_of(config)
   const std::vector<SolveKey> order;                      ///< of a source's solves in reports
-  std::vector<runtime::Decomposition> islands;  ///< the policy `adaptive` may cut a single one anew between solves, unless several are in flight
+  std::vector<runtime::Decomposition>
+      islands;  ///< the policy `adaptive` may cut a single one anew between solves, unless several are in flight
   AdaptiveCut adaptive;
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
@@ -103,7 +104,7 @@ struct Run {
   SetupTimes setup;
   bool is_set_up = false;
   int done = 0;
-  bool left_out = false;  ///< solves have not begun, because the run is to end
+  bool left_out = false;                      ///< solves have not begun, because the run is to end
   std::vector<IslandReport> of_islands = {};  ///< where there are several
 
   /// Groups on the graph at a time.
@@ -315,17 +316,17 @@ class OperatorSolves {
     LatticePointer lattice;  // of the solutions on the graph
     const std::vector<SolveResult> results =
         solvers_[island]->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
-                       [&](int iterations, double residual) {
-                         run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
-                                          fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-                         return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
-                       },
-                       files.snapshots(),
-                       [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
-                         lattice = on_graph.even.lattice();
-                         for (std::size_t s = 0; s < run_.sources.size(); ++s)
-                           run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
-                       });
+                                [&](int iterations, double residual) {
+                                  run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
+                                                   fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+                                  return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
+                                },
+                                files.snapshots(),
+                                [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
+                                  lattice = on_graph.even.lattice();
+                                  for (std::size_t s = 0; s < run_.sources.size(); ++s)
+                                    run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
+                                });
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
@@ -401,7 +402,7 @@ class OperatorSolves {
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
   std::vector<std::vector<RightHandSide>> groups_;
-  std::vector<int> numbers_;  ///< of right-hand sides in the groups
+  std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island
   double making_seconds_ = 0;
 };

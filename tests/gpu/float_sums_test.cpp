@@ -41,8 +41,8 @@ std::vector<HostField> wild_fields(int components, const Coord& lattice, int n, 
 /// Norms and products of the even sites.
 std::vector<double> sums(int gpus, std::span<const HostField> x, std::span<const HostField> y) {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
-  const auto lattice =
-      std::make_shared<Lattice>(runtime::Decomposition(x[0].extents, {1, 1, 1, 1}, session.block_owners()), Precision::single, antiperiodic_in_time);
+  const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(x[0].extents, {1, 1, 1, 1}, session.block_owners()),
+                                                 Precision::single, antiperiodic_in_time);
   const auto n = static_cast<int>(x.size());
   const Field a(lattice, 0, x[0].components, n), b(lattice, 0, x[0].components, n);
   transfer::load(a, x);
@@ -72,7 +72,8 @@ TEST_CASE("float sums on a GPU have the CPU's bits for summands of every size") 
         const std::vector<HostField> y = wild_fields(components, {8, 8, 4, 6}, n, largest, next++);
         const std::vector<double> expected = sums(0, x, y), found = sums(1, x, y);
         REQUIRE(found.size() == expected.size());
-        for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::bit_cast<std::uint64_t>(found[i]) == std::bit_cast<std::uint64_t>(expected[i]));
+        for (std::size_t i = 0; i < found.size(); ++i)
+          CHECK(std::bit_cast<std::uint64_t>(found[i]) == std::bit_cast<std::uint64_t>(expected[i]));
         // A number that is none spoils its own vector's sums alone.
         x.back().data.front() = std::numeric_limits<double>::infinity();
         const std::vector<double> spoilt = sums(1, x, y);

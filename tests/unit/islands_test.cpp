@@ -25,7 +25,8 @@ Played play(int groups, const std::vector<double>& seconds) {
   for (;;) {
     int next = -1;
     for (int i = 0; i < islands; ++i)
-      if (works[static_cast<std::size_t>(i)] && (next < 0 || free[static_cast<std::size_t>(i)] < free[static_cast<std::size_t>(next)])) next = i;
+      if (works[static_cast<std::size_t>(i)] && (next < 0 || free[static_cast<std::size_t>(i)] < free[static_cast<std::size_t>(next)]))
+        next = i;
     if (next < 0) return played;
     const auto n = static_cast<std::size_t>(next);
     if (free[n] > 0) pool.ended(next, seconds[n]);
