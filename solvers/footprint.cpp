@@ -70,8 +70,12 @@ struct Vectors {
 RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
   RecurrenceMemory memory = solver.memory(settings.restart, n);
   if (settings.multigrid) {
-    const RecurrenceMemory cycle = MultigridCycle::memory(*settings.multigrid, 0, n);
-    return {memory.fields + cycle.fields, memory.state_bytes + cycle.state_bytes};
+    for (int level = 0; level < settings.multigrid->levels; ++level) {
+      const RecurrenceMemory cycle = MultigridCycle::memory(*settings.multigrid, level, n);
+      if (level == 0) memory.fields += cycle.fields;
+      memory.state_bytes += cycle.state_bytes;
+    }
+    return memory;
   }
   if (!settings.inner) return memory;
   const RecurrenceMemory inner = FixedSteps::memory(solver_named(settings.inner->name), settings.inner->steps, settings.restart, n);

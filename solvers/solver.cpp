@@ -128,7 +128,7 @@ struct Solver::Impl {
   void set_up_multigrid() {
     PreparedAction& fine = prepared.krylov();
     if (!fine.own_mass())
-      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid needs an action with a mass of its own", "leave it out");
+      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is set up for one mass, and this action has several, or none", "give one");
     multigrid = set_up(fine, *settings.multigrid, *fine.own_mass());
     if (!multigrid) krylov = find_krylov_solver(fallback_solver);
   }

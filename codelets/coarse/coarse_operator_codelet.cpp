@@ -24,7 +24,6 @@ SiteList site_list(const TableRange& range) { return {range.offset, range.count,
 struct SitesTask {
   SiteList list;
   std::uint32_t neighbours, boundary_faces;
-  std::int32_t face_sites[8];
   std::int8_t face_buffer[8];                                                ///< from first_face on; -1: none
   std::int32_t self_buffer, others_buffer, base_buffer, state_buffer, first_face;  ///< -1: none
   std::int32_t parity, outer_sites, groups, vectors, self_block, add;
@@ -46,10 +45,7 @@ struct SitesTask {
     a.list = list;
     a.neighbours = neighbours;
     a.boundary_faces = boundary_faces;
-    for (int d = 0; d < 8; ++d) {
-      a.faces[d] = face_buffer[d] < 0 ? nullptr : buffer(first_face + face_buffer[d]);
-      a.face_sites[d] = face_sites[d];
-    }
+    for (int d = 0; d < 8; ++d) a.faces[d] = face_buffer[d] < 0 ? nullptr : buffer(first_face + face_buffer[d]);
     a.parity = parity;
     a.outer_sites = outer_sites;
     a.groups = groups;
@@ -353,10 +349,7 @@ void CoarseOperator::submit_sites(const Field& out, const Product& product, cons
   task.list = site_list(boundary ? geometry.boundary(parity) : geometry.interior(parity));
   task.neighbours = geometry.neighbours(parity);
   task.boundary_faces = geometry.boundary_faces(parity);
-  for (int d = 0; d < 8; ++d) {
-    task.face_buffer[d] = -1;
-    task.face_sites[d] = geometry.face_sites(d);
-  }
+  for (std::int8_t& buffer : task.face_buffer) buffer = -1;
   task.parity = parity;
   task.outer_sites = geometry.outer_sites();
   task.groups = components() / lanes_of_components;

@@ -29,7 +29,6 @@ struct OperatorArguments {
   const std::int32_t* left_out;
   SiteList list;
   std::uint32_t neighbours, boundary_faces;
-  std::int32_t face_sites[8];
   int parity, outer_sites, groups, vectors;
   int self_block, add;  ///< the block by which self is multiplied; whether base + sum is wanted
 };
