@@ -122,13 +122,14 @@ struct Solver::Impl {
   int components;
   bool is_hermitian;
   PreparedActions prepared;
-  runtime::HandlePools pools;  ///< for the fields of a solve
+  runtime::HandlePools pools;                    ///< for the fields of a solve
   std::unique_ptr<const Multigrid> multigrid{};  ///< none where its set-up failed: then krylov is the fallback
 
   void set_up_multigrid() {
     PreparedAction& fine = prepared.krylov();
     if (!fine.own_mass())
-      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is set up for one mass, and this action has several, or none", "give one");
+      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is set up for one mass, and this action has several, or none",
+                  "give one");
     multigrid = set_up(fine, *settings.multigrid, *fine.own_mass());
     if (!multigrid) krylov = find_krylov_solver(fallback_solver);
   }

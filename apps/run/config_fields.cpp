@@ -204,7 +204,7 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->steps) : json(); }},
       {"aggregate", "X,Y,Z,T", "multigrid: fine sites of a site of the second level (default: by the lattice)",
        [](RunConfig& c, Text v) { multigrid_of(c).aggregate = parse_coord(v, 2); },
-       [](const RunConfig& c) -> json { 
+       [](const RunConfig& c) -> json {
          return c.solver.multigrid && c.solver.multigrid->aggregate[0] > 0 ? json(c.solver.multigrid->aggregate) : json();
        }},
       multigrid_number("levels", "multigrid: levels, 2 to 4 (default: by the lattice)", &MultigridSettings::levels),

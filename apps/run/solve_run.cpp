@@ -236,8 +236,7 @@ class OperatorSolves {
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     make_solver();
     if (const auto numbers = solver_->numbers(); !numbers.empty())
-      for (SourceState& source : run.sources)
-        source.run.report.operators.push_back({mass_, numbers});
+      for (SourceState& source : run.sources) source.run.report.operators.push_back({mass_, numbers});
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
     for (const int number : numbers_) solver_->prepare(number);  // measures while nothing else runs

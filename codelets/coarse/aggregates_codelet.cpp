@@ -94,8 +94,8 @@ struct Aggregates::Task {
   template <class F>
   static void run_on_cuda(Call& call) {
     const auto& task = call.arguments<Task>();
-    cuda::launch_transfer(task.unpack<F>(call), task.step, task.of_coarse != 0, task.chunked != 0, task.groups, task.obedience.idle(task.status(call)),
-                          static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_transfer(task.unpack<F>(call), task.step, task.of_coarse != 0, task.chunked != 0, task.groups,
+                          task.obedience.idle(task.status(call)), static_cast<runtime::CudaStream>(call.stream()));
   }
 #endif
 
@@ -266,7 +266,8 @@ void Aggregates::orthonormalise() const {
 
 void Aggregates::prolong(const Fine& out, const FullField& in, const runtime::Guard& guard) const {
   const double parities = (out[0] != nullptr ? 0.5 : 0) + (out[1] != nullptr ? 0.5 : 0);
-  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(), parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
+  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(),
+         parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
 }
 
 void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {

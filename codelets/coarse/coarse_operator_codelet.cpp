@@ -24,7 +24,7 @@ SiteList site_list(const TableRange& range) { return {range.offset, range.count,
 struct SitesTask {
   SiteList list;
   std::uint32_t neighbours, boundary_faces;
-  std::int8_t face_buffer[8];                                                ///< from first_face on; -1: none
+  std::int8_t face_buffer[8];                                                      ///< from first_face on; -1: none
   std::int32_t self_buffer, others_buffer, base_buffer, state_buffer, first_face;  ///< -1: none
   std::int32_t parity, outer_sites, groups, vectors, self_block, add;
   Obedience obedience;
@@ -74,8 +74,14 @@ struct ColumnsTask {
   std::int64_t sites() const { return std::int64_t{2} * outer_sites; }
   template <class F>
   ColumnArguments<F> unpack(Call& call) const {
-    return {call.buffer<F>(0), {call.buffer<const F>(1), call.buffer<const F>(2)}, call.buffer<const std::uint32_t>(3), mask, outer_sites,
-            block,             first_column,                                       count};
+    return {call.buffer<F>(0),
+            {call.buffer<const F>(1), call.buffer<const F>(2)},
+            call.buffer<const std::uint32_t>(3),
+            mask,
+            outer_sites,
+            block,
+            first_column,
+            count};
   }
 };
 
@@ -101,9 +107,8 @@ void run_eliminate(Call& call) {
   const auto& task = call.arguments<EliminateTask>();
   static constexpr arch::KernelTable<EliminateKernel<F> (*)()> table = QUARKSTAR_KERNEL_TABLE(coarse_eliminate_kernel<F>);
   const EliminateKernel<F> kernel = table.current()();
-  call.team().for_range(task.sites, [&](std::int64_t begin, std::int64_t end, int) {
-    kernel(call.buffer<F>(0), task.components, begin, end);
-  });
+  call.team().for_range(task.sites,
+                        [&](std::int64_t begin, std::int64_t end, int) { kernel(call.buffer<F>(0), task.components, begin, end); });
 }
 
 /// Buffers: geometry, in, faces, then the state where there is one.
@@ -190,8 +195,7 @@ std::size_t CoarseMatrices::bytes_per_site(int components, Precision precision) 
   return static_cast<std::size_t>(blocks_per_site * components * components * 2) * computed_bytes(precision);
 }
 
-void CoarseMatrices::set_columns(const Aggregates& aggregates, const FullField& images, int block, int first_column,
-                                 const Colours& mask) {
+void CoarseMatrices::set_columns(const Aggregates& aggregates, const FullField& images, int block, int first_column, const Colours& mask) {
   for (const int b : lattice_->local_blocks()) {
     auto task = runtime::blank<ColumnsTask>();
     task.mask = mask;
@@ -199,11 +203,10 @@ void CoarseMatrices::set_columns(const Aggregates& aggregates, const FullField& 
     task.block = block;
     task.first_column = first_column;
     task.count = components_ / 2;
-    runtime::submit(
-        QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
-        {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b)),
-         runtime::in(aggregates.colours(b))},
-        {0, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
+    runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
+                    {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b)),
+                     runtime::in(aggregates.colours(b))},
+                    {0, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
   }
 }
 
@@ -300,8 +303,8 @@ void CoarseOperator::times_own(const Field& out, const Field& in, const runtime:
 
 void CoarseOperator::submit(const Field& out, const Product& product, const runtime::Guard& guard) {
   const auto require = [&](const Field* field, int parity) {
-    if (field != nullptr && (field->lattice() != lattice() || field->parity() != parity || field->components() != components() ||
-                             field->vectors() != vectors_))
+    if (field != nullptr &&
+        (field->lattice() != lattice() || field->parity() != parity || field->components() != components() || field->vectors() != vectors_))
       throw ShapeError("CoarseOperator", "vectors of another lattice, parity or kind, or another number of them");
   };
   require(&out, out.parity());

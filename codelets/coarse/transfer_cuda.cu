@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(threads) columns_range(const __grid_constant__
   if (thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
   coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane,
-                              a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
+                             a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
 }
 
 template <int Kind, class F>
@@ -112,7 +112,7 @@ void launch_transfer(const TransferArguments<F>& a, TransferStep step, bool of_c
   else launch<coarse::in_rows>(a, step, groups, idle, stream);
 }
 
-#define QUARKSTAR_TRANSFER_LAUNCH(F)                                                                                         \
+#define QUARKSTAR_TRANSFER_LAUNCH(F)                                                                                      \
   template void launch_transfer(const TransferArguments<F>&, TransferStep, bool, bool, std::int64_t, const std::int32_t*, \
                                 runtime::CudaStream);
 QUARKSTAR_TRANSFER_LAUNCH(float)

@@ -39,9 +39,7 @@ double norm2(const Field& field) {
 
 /// sqrt(sum_v |a_v|^2 / sum_v |b_v|^2).
 double ratio(const Field& a, const Field& b) { return std::sqrt(norm2(a) / norm2(b)); }
-double ratio(const FullField& a, const FullField& b) {
-  return std::sqrt((norm2(a.even) + norm2(a.odd)) / (norm2(b.even) + norm2(b.odd)));
-}
+double ratio(const FullField& a, const FullField& b) { return std::sqrt((norm2(a.even) + norm2(a.odd)) / (norm2(b.even) + norm2(b.odd))); }
 
 /// to -= from.
 void subtract(const FullField& to, const FullField& from) {
@@ -109,7 +107,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
 bool Multigrid::load_null_vectors() {
   if (!settings_.files.load) return false;
   const Field& test = spaces_.front()->test;
-  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()), HostField(spinor_components, fine_.lattice()->decomposition().part()));
+  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+                              HostField(spinor_components, fine_.lattice()->decomposition().part()));
   runtime::Session::current().wait_all();  // files are for times without messages
   if (!settings_.files.load(host)) return false;
   transfer::load(test, host);
@@ -120,7 +119,8 @@ bool Multigrid::load_null_vectors() {
 void Multigrid::save_null_vectors() const {
   if (!settings_.files.save) return;
   const Field& test = spaces_.front()->test;
-  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()), HostField(spinor_components, fine_.lattice()->decomposition().part()));
+  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+                              HostField(spinor_components, fine_.lattice()->decomposition().part()));
   transfer::store(host, test);
   runtime::Session::current().wait_all();
   settings_.files.save(host);

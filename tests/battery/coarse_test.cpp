@@ -110,9 +110,9 @@ Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge
 struct Computed {
   std::vector<HostField> null_vectors, prolonged;
   std::vector<CoarseVector> restricted, restricted_odd, image;
-  std::vector<CoarseVector> again;          ///< the image by the even-odd system's blocks
+  std::vector<CoarseVector> again;            ///< the image by the even-odd system's blocks
   std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
-  std::vector<CoarseVector> reconstructed;  ///< from D_c x and x on odd sites
+  std::vector<CoarseVector> reconstructed;    ///< from D_c x and x on odd sites
 };
 
 /// coarse_in, fine_in: n of each.
