@@ -304,7 +304,7 @@ struct Solver::Impl {
       const Field rhs(lattice(), parity, components);
       load(rhs);
       const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
-      const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
+      const KrylovResults part = solve_scaled(*krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
       all.idle += part.idle;
       for (std::size_t v = 0; v < goal.n; ++v) {
         const KrylovResult& of_parity = part.of_vectors[v];

@@ -40,7 +40,7 @@ expect 2 'kept/null-vector00.* problem' "${gcr[@]}" --kappa 0.141 --multigrid-se
 # A multigrid that stalls: another solver ends the solve, and the command says so; or it fails.
 poor=(--solver multigrid --aggregate 2,2,2,2 --null-vectors 4 --setup-steps 1 --setup-cycles 0 --smoother-steps 1 --coarse-steps 1 --restart 1 --kappa 0.16)
 expect 0 'multigrid came to .*bicgstab goes on' "${solve[@]}" "${poor[@]}" --json poor.json
-expect 3 'stagnation' "${solve[@]}" "${poor[@]}" --no-fallback --json poor.json
+expect 4 'stagnation' "${solve[@]}" "${poor[@]}" --no-fallback --json poor.json
 
 expect 2 'error: --aggregate: it means nothing for bicgstab' "${solve[@]}" --aggregate 2,2,2,2 --json x.json
 expect 2 'error: --aggregate: .* is no even number of aggregates of 3 sites' "${solve[@]}" --solver gcr --aggregate 3,2,2,2 --json x.json
