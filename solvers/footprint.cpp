@@ -70,8 +70,12 @@ struct Vectors {
 RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
   RecurrenceMemory memory = solver.memory(settings.restart, n);
   if (settings.multigrid) {
-    const RecurrenceMemory cycle = MultigridCycle::fine_memory(*settings.multigrid, n);
-    return {memory.fields + cycle.fields, memory.state_bytes + cycle.state_bytes};
+    for (int level = 0; level < settings.multigrid->levels; ++level) {
+      const RecurrenceMemory cycle = MultigridCycle::memory(*settings.multigrid, level, n);
+      if (level == 0) memory.fields += cycle.fields;
+      memory.state_bytes += cycle.state_bytes;
+    }
+    return memory;
   }
   if (!settings.inner) return memory;
   const RecurrenceMemory inner = FixedSteps::memory(solver_named(settings.inner->name), settings.inner->steps, settings.restart, n);
@@ -127,16 +131,31 @@ struct MultigridMemory {
   double matrices, null_vectors, of_solve, of_setup;
 };
 MultigridMemory multigrid_memory(const MultigridSettings& settings, const runtime::Block& block, Precision precision, int n) {
-  const double sites = static_cast<double>(volume(block.extents)), coarse_sites = sites / static_cast<double>(volume(settings.aggregate));
-  const double components = 2.0 * settings.null_vectors, complex = 2 * static_cast<double>(computed_bytes(precision));
-  const double spinors = sites / 2 * spinor_components * complex * settings.null_vectors;  // N of one parity
-  const auto coarse_vectors = [&](int vectors) {
-    return MultigridCycle::coarse_memory(settings, vectors).fields * vectors * coarse_sites * components * complex;
-  };
-  constexpr int image_of_system = 1, of_coarsening = 4 + 2;  // columns and their images on both parities; zeros, gone before
-  const int cycle = MultigridCycle::fine_memory(settings, settings.null_vectors).fields + 1;
-  return {coarse_sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, precision)), 3 * spinors,
-          coarse_vectors(n), spinors * (image_of_system + std::max(of_coarsening, cycle)) + coarse_vectors(settings.null_vectors)};
+  const double complex = 2 * static_cast<double>(computed_bytes(precision)), count = settings.null_vectors;
+  MultigridMemory memory{};
+  double sites = static_cast<double>(volume(block.extents)), components = spinor_components, coarse_setup = 0;
+  for (int level = 0; level < settings.levels; ++level) {
+    const double vectors = sites / 2 * components * complex * count;  // N of one parity
+    if (level > 0) {
+      memory.matrices += sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, precision));
+      const auto of_cycle = [&](int right_hand_sides) {
+        return MultigridCycle::memory(settings, level, right_hand_sides).fields * right_hand_sides * sites / 2 * components * complex;
+      };
+      memory.of_solve += of_cycle(n);
+      coarse_setup += of_cycle(settings.null_vectors);
+    }
+    if (level + 1 < settings.levels) {
+      memory.null_vectors += 3 * vectors;
+      // Columns and their images on both parities; zeros, gone before; the raw vectors of further levels. Or a cycle.
+      constexpr int image_of_system = 1, of_coarsening = 4 + 2, raw = 2;
+      const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, 0, settings.null_vectors).fields + 1;
+      memory.of_setup += vectors * (image_of_system + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
+    }
+    sites /= static_cast<double>(volume(aggregate_of(settings, level)));
+    components = 2.0 * settings.null_vectors;
+  }
+  memory.of_setup += coarse_setup;
+  return memory;
 }
 
 /// While the last of these numbers of right-hand sides is solved.
@@ -230,8 +249,9 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
   return shape;
 }
 
-std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,
+std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& given, const OperatorShape& shape,
                                  std::span<const int> vectors, int vectors_in_lanes) {
+  const SolverSettings settings = completed(given, decomposition.lattice());
   if (settings.in_flight > 1) {  // the largest together, beside every kind of hopping operator
     std::vector<int> rising(vectors.begin(), vectors.end());
     std::sort(rising.begin(), rising.end());

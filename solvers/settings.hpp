@@ -23,14 +23,24 @@ struct InnerSolver {
   int steps = 4;
 };
 
-/// Adaptive multigrid of two levels as the preconditioner of a flexible solver (solvers/multigrid/multigrid.hpp).
+/// Where multigrid's null vectors are kept beyond a solver; this rank's part of each, in double precision.
+struct NullVectorFiles {
+  std::function<bool(std::span<HostField> null_vectors)> load{};        ///< false: there are none yet
+  std::function<void(std::span<const HostField> null_vectors)> save{};  ///< those of a set-up that passed its verification
+};
+
+/// Adaptive multigrid as the preconditioner of a flexible solver (solvers/multigrid/multigrid.hpp).
 struct MultigridSettings {
-  Coord aggregate{4, 4, 4, 4};  ///< fine sites of a coarse one
+  Coord aggregate{0, 0, 0, 0};  ///< fine sites of a site of the next level; 0: chosen by the lattice (solvers/multigrid/choice.hpp)
+  int levels = 0;               ///< 2 to 4, the finest among them; 0: chosen by the lattice
   int null_vectors = 24;        ///< N, a multiple of 4
-  int smoother_steps = 4;       ///< of GCR on the fine level, behind the coarse correction
-  int coarse_steps = 16;        ///< of GCR on the coarse level
+  int smoother_steps = 4;       ///< of GCR on each level but the coarsest, behind the coarse correction
+  int cycle_steps = 2;          ///< of GCR with a cycle as its preconditioner, on levels between: 1 is a V-cycle, more a K-cycle
+  int coarse_steps = 16;        ///< of GCR on the coarsest level
   int setup_steps = 40;         ///< of BiCGStab that make null vectors from noise
   int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
+  bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
+  NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits
 };
 
 struct SolverSettings {

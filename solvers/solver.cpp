@@ -13,6 +13,7 @@
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
+#include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,13 @@
 
 namespace quarkstar {
 namespace {
+
+/// Iterations after which multigrid stalls: several times as many as it ever needs.
+constexpr int most_multigrid_iterations = 100;
+
+bool is_failure(StopReason reason) {
+  return reason == StopReason::stagnation || reason == StopReason::zero_denominator || reason == StopReason::not_finite;
+}
 
 constexpr double infinite = std::numeric_limits<double>::max();
 
@@ -60,7 +68,8 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
     if (action.components() != spinor_components)
       throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is for Wilson-type actions", "leave it out");
   }
-  if (!solver->shifted && std::find(names.begin(), names.end(), settings.solver) == names.end())
+  const bool listed = solver->multigrid ? !action.is_hermitian() : std::find(names.begin(), names.end(), settings.solver) != names.end();
+  if (!solver->shifted && !listed)
     throw Error(ErrorKind::input, Parameter("solver"),
                 action.is_hermitian()
                     ? fmt::format("'{}' is no solver for this action, whose even-odd system is hermitian and positive", settings.solver)
@@ -109,17 +118,26 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
 
 struct Solver::Impl {
   SolverSettings settings;
-  const NamedKrylovSolver& krylov;
+  const NamedKrylovSolver* krylov;
   int components;
   bool is_hermitian;
   PreparedActions prepared;
-  runtime::HandlePools pools;  ///< for the fields of a solve
-  std::unique_ptr<const Multigrid> multigrid{};
+  runtime::HandlePools pools;                    ///< for the fields of a solve
+  std::unique_ptr<const Multigrid> multigrid{};  ///< none where its set-up failed: then krylov is the fallback
+
+  void set_up_multigrid() {
+    PreparedAction& fine = prepared.krylov();
+    if (!fine.own_mass())
+      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid is set up for one mass, and this action has several, or none",
+                  "give one");
+    multigrid = set_up(fine, *settings.multigrid, *fine.own_mass());
+    if (!multigrid) krylov = find_krylov_solver(fallback_solver);
+  }
 
   /// Every hopping operator that a solve for n right-hand sides applies.
   void prepare(int n) {
     prepared.outer->prepare(n);
-    if (krylov.shifted) prepared.krylov().prepare(1);
+    if (krylov->shifted) prepared.krylov().prepare(1);
     if (prepared.inner) prepared.inner->prepare(n);  // a shifted solve refines with all of them
   }
 
@@ -131,6 +149,8 @@ struct Solver::Impl {
   struct Goal {
     std::size_t n;
     PerVector mass;
+    const NamedKrylovSolver* solver = nullptr;
+    bool by_multigrid = false;
     PerVector target2{};  ///< of |b - M x|^2; infinite: this right-hand side is done
     PerVector r_norm2{};
     std::array<int, most_vectors> budget{};  ///< iterations
@@ -189,7 +209,8 @@ struct Solver::Impl {
       limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { inner->apply(out, in, guard); };
     }
     std::optional<MultigridCycle> cycle;
-    if (solver.flexible && multigrid) {
+    if (goal.by_multigrid) {
+      for (std::size_t v = 0; v < goal.n; ++v) limits.most_iterations[v] = std::min(limits.most_iterations[v], most_multigrid_iterations);
       cycle.emplace(system, *multigrid);
       limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { cycle->apply(out, in, guard); };
     }
@@ -234,7 +255,7 @@ struct Solver::Impl {
     const std::unique_ptr<EvenOdd> inner = prepared.inner ? prepared.inner->system(n, goal.mass, outer.parity()) : nullptr;
     EvenOdd& system = inner ? *inner : outer;
     const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
-    const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver(is_hermitian ? "cg" : "cgnr") : krylov;
+    const NamedKrylovSolver& solver = krylov->shifted ? *find_krylov_solver(is_hermitian ? "cg" : "cgnr") : *goal.solver;
     KrylovResults results = solve_scaled(solver, system, &outer, e.of(outer.parity()), rhs, goal, factor, {});
     outer.reconstruct(e.of(1 - outer.parity()), r, e.of(outer.parity()));
     return results;
@@ -273,7 +294,7 @@ struct Solver::Impl {
       for (const int parity : {0, 1}) transfer::convert(rhs, b.of(parity));
       const std::unique_ptr<EvenOdd> m = prepared.krylov().system(1, same_for_all(least));
       NormalOperator system(*m);
-      KrylovResults results = solve_scaled(krylov, system, nullptr, solutions, rhs, goal, same_for_all(1), shifts);
+      KrylovResults results = solve_scaled(*krylov, system, nullptr, solutions, rhs, goal, same_for_all(1), shifts);
       for (const int parity : {0, 1}) transfer::convert(y.of(parity), solutions);
       outer.adjoint_m(e, y);
       return results;
@@ -286,7 +307,7 @@ struct Solver::Impl {
       const Field rhs(lattice(), parity, components);
       load(rhs);
       const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
-      const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
+      const KrylovResults part = solve_scaled(*krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
       all.idle += part.idle;
       for (std::size_t v = 0; v < goal.n; ++v) {
         const KrylovResult& of_parity = part.of_vectors[v];
@@ -326,7 +347,8 @@ struct Solver::Impl {
   }
 };
 
-Solver::Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed) {
+Solver::Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& given, const Speed& speed) {
+  const SolverSettings settings = completed(given, decomposition.lattice());
   const NamedKrylovSolver& krylov = solver_for(action, settings);
   check_limits(settings);
   ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
@@ -339,15 +361,10 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   }
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(
-      new Impl{settings, krylov, action.components(), action.is_hermitian(), action.prepared(decomposition, request), {}});
+      new Impl{settings, &krylov, action.components(), action.is_hermitian(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);
   impl_->prepared.set_resident();
-  if (settings.multigrid) {
-    PreparedAction& fine = impl_->prepared.krylov();
-    if (!fine.own_mass())
-      throw Error(ErrorKind::input, Parameter("aggregate"), "multigrid needs an action with a mass of its own", "leave it out");
-    impl_->multigrid = std::make_unique<Multigrid>(fine, *settings.multigrid, *fine.own_mass());
-  }
+  if (settings.multigrid) impl_->set_up_multigrid();
 }
 
 SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
@@ -358,7 +375,9 @@ SolveResult Solver::solve(const HostField& source, HostField& solution, const Pr
 
 std::vector<std::pair<std::string, double>> Solver::numbers() const {
   std::vector<std::pair<std::string, double>> numbers = impl_->prepared.outer->numbers();
-  if (impl_->multigrid) numbers.emplace_back("multigrid_contraction", impl_->multigrid->verification().contraction);
+  if (impl_->multigrid)
+    for (const auto& number : impl_->multigrid->numbers()) numbers.push_back(number);
+  if (impl_->settings.multigrid) numbers.emplace_back("multigrid_fell_back", impl_->multigrid ? 0 : 1);
   return numbers;
 }
 
@@ -396,8 +415,8 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
   if (masses.size() != sources.size() || solutions.size() != sources.size())
     throw ShapeError("Solver::solve", "sources, masses and solutions do not belong together");
   const auto other = [&](const HostField& source) { return source.data != sources[0].data; };
-  if (impl_->krylov.shifted && std::any_of(sources.begin(), sources.end(), other))
-    throw ShapeError("Solver::solve", fmt::format("{} solves for one source", impl_->krylov.name));
+  if (impl_->krylov->shifted && std::any_of(sources.begin(), sources.end(), other))
+    throw ShapeError("Solver::solve", fmt::format("{} solves for one source", impl_->krylov->name));
   const LoadSources load = [&](const Field& field) { transfer::load(field, sources.first(static_cast<std::size_t>(field.vectors()))); };
   return solve(load, masses, solutions, progress, snapshots, use, request);
 }
@@ -414,13 +433,13 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
-  if (s.krylov.one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
-    throw Error(ErrorKind::input, Parameter("solver"), fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
+  if (s.krylov->one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+    throw Error(ErrorKind::input, Parameter("solver"), fmt::format("{} needs one mass for all right-hand sides", s.krylov->name),
                 "use cg, or multishift for several masses");
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  const bool shifts = s.krylov.shifted;
+  const bool shifts = s.krylov->shifted;
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
   const int count = static_cast<int>(n);
@@ -454,6 +473,17 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
       blas::submit<blas::Scale>({&x.of(parity), &e.of(parity)}, {1.0});
     }
   }
+  goal.solver = s.krylov;
+  goal.by_multigrid = s.multigrid != nullptr;
+  const auto tolerance_of = [&](std::size_t v) { return request.tolerances.empty() ? s.settings.tolerance : request.tolerances[v]; };
+  /// What is asked for v in this cycle: whether it runs.
+  const auto set_goal = [&](std::size_t v, int cycle) {
+    const bool running = results[v].reason == StopReason::running;
+    if (running) results[v].restarts = cycle;
+    goal.target2[v] = running ? tolerance_of(v) * tolerance_of(v) * b_norm2[v] : infinite;
+    goal.budget[v] = std::max(1, s.settings.max_iterations - results[v].iterations);
+    return running;
+  };
   PerVector previous2{};
   for (int cycle = 0;; ++cycle) {
     s.residual(*outer, r, b, x);
@@ -461,24 +491,34 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     bool working = false;
     for (std::size_t v = 0; v < n; ++v) {
       SolveResult& result = results[v];
-      const double tolerance = request.tolerances.empty() ? s.settings.tolerance : request.tolerances[v];
-      const double tolerance2 = tolerance * tolerance * b_norm2[v];
+      const double tolerance2 = tolerance_of(v) * tolerance_of(v) * b_norm2[v];
       if (goal.target2[v] == infinite) continue;
       result.true_residual = b_norm2[v] > 0 ? std::sqrt(r_norm2[v] / b_norm2[v]) : std::sqrt(r_norm2[v]);
       if (!std::isfinite(r_norm2[v])) result.reason = StopReason::not_finite;
-      else if (r_norm2[v] <= tolerance2 || (tolerance == 0 && result.reason == StopReason::converged))
+      else if (r_norm2[v] <= tolerance2 || (tolerance_of(v) == 0 && result.reason == StopReason::converged))
         result.reason = StopReason::converged;
       else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
         // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
         result.reason = cycle > 0 && r_norm2[v] > 0.25 * previous2[v] ? StopReason::stagnation : StopReason::running;
+      else if (goal.by_multigrid && result.reason == StopReason::iteration_limit && result.iterations < s.settings.max_iterations)
+        result.reason = StopReason::stagnation;
       if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
         result.reason = StopReason::iteration_limit;
-      const bool running = result.reason == StopReason::running;
-      working = working || running;
-      if (running) result.restarts = cycle;
       previous2[v] = goal.r_norm2[v] = r_norm2[v];
-      goal.target2[v] = running ? tolerance2 : infinite;
-      goal.budget[v] = std::max(1, s.settings.max_iterations - result.iterations);
+      working = set_goal(v, cycle) || working;
+    }
+    if (!working && goal.by_multigrid && s.settings.multigrid->fallback) {
+      // Only when multigrid is done with all of them: what becomes of one must not depend on those beside it.
+      goal.by_multigrid = false;
+      goal.solver = find_krylov_solver(fallback_solver);
+      for (std::size_t v = 0; v < n; ++v) {
+        SolveResult& result = results[v];
+        if (!std::isfinite(r_norm2[v]) || !is_failure(result.reason) || result.iterations >= s.settings.max_iterations) continue;
+        tell_of_multigrid(fmt::format("multigrid came to |b - M x| / |b| = {:.1e} in {} iterations ({}); {} goes on", result.true_residual,
+                                      result.iterations, describe(result.reason), fallback_solver));
+        result.reason = StopReason::running;
+        working = set_goal(v, cycle) || working;
+      }
     }
     if (!working) break;
 

@@ -92,6 +92,8 @@ void complete(RunConfig& config) {
   const std::vector<std::string> solvers = solver_names(kind.is_hermitian);
   if (!config.was_given("solver") && std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end())
     config.solver.solver = solvers.front();
+  if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
+  if (!config.was_given("restart")) config.solver.restart = find_krylov_solver(config.solver.solver)->usual_restart;
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   if (config.nrhs == 0) config.nrhs = kind.components;
   // No more in flight than there is to solve: groups of right-hand sides, or operators.
@@ -155,8 +157,10 @@ void check_action(const RunConfig& config) {
       refuse(key, fmt::format("it means nothing for {}", solver.name), "use --solver gcr, or leave it out");
   if (config.was_given("inner-steps") && !config.was_given("inner-solver"))
     refuse("inner-steps", "no inner solver is given", "give --inner-solver, e.g. bicgstab");
-  for (const char* key : {"null-vectors", "smoother-steps", "coarse-steps", "setup-steps", "setup-cycles"})
-    if (config.was_given(key) && !config.was_given("aggregate")) refuse(key, "no aggregates are given", "give --aggregate, e.g. 4,4,4,4");
+  for (const char* key : {"null-vectors", "levels", "smoother-steps", "cycle-steps", "coarse-steps", "setup-steps", "setup-cycles",
+                          "multigrid-setup", "no-fallback"})
+    if (config.was_given(key) && !solver.multigrid && !config.was_given("aggregate"))
+      refuse(key, "it is of multigrid", "use --solver multigrid, or leave it out");
   if (!solver.reliable_updates && !solver.shifted)
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))

@@ -47,6 +47,7 @@ struct RunConfig {
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
   std::string checkpoint;                                  ///< folder of restart files; empty: none
+  std::string multigrid_setup;                             ///< folder of null vectors; empty: none
   int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool bound = false;                                      ///< compare each solve's time with lower bounds
   bool residual_history = false;                           ///< the JSON lists every residual

@@ -128,7 +128,7 @@ Text action_help() {
   return text;
 }
 Text solver_help() {
-  static const std::string text = fmt::format("Krylov solver: {}, twisted mass without csw multishift too; staggered: {}",
+  static const std::string text = fmt::format("Krylov solver: {}, multigrid, twisted mass without csw multishift too; staggered: {}",
                                               list_of(solver_names(false)), list_of(solver_names(true)));
   return text;
 }
@@ -144,7 +144,10 @@ MultigridSettings& multigrid_of(RunConfig& config) {
 }
 Setting multigrid_number(const char* key, const char* help, int MultigridSettings::*member) {
   return {key, "N", help, [member](RunConfig& c, Text v) { multigrid_of(c).*member = parse_integer(v, 0, 1000); },
-          [member](const RunConfig& c) -> json { return c.solver.multigrid ? json((*c.solver.multigrid).*member) : json(); }};
+          [member](const RunConfig& c) -> json {
+            const bool open = !c.solver.multigrid || (member == &MultigridSettings::levels && c.solver.multigrid->levels == 0);
+            return open ? json() : json((*c.solver.multigrid).*member);
+          }};
 }
 
 std::vector<Setting> make_settings() {
@@ -215,17 +218,28 @@ std::vector<Setting> make_settings() {
          c.solver.inner->steps = parse_integer(v, 1, 1000);
        },
        [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->steps) : json(); }},
-      {"aggregate", "X,Y,Z,T", "gcr: extents of the aggregates of a multigrid preconditioner of two levels (default: none)",
+      {"aggregate", "X,Y,Z,T", "multigrid: fine sites of a site of the second level (default: by the lattice)",
        [](RunConfig& c, Text v) { multigrid_of(c).aggregate = parse_coord(v, 2); },
-       [](const RunConfig& c) -> json { return c.solver.multigrid ? json(c.solver.multigrid->aggregate) : json(); }},
-      multigrid_number("null-vectors", "Null vectors of --aggregate, a multiple of 4 up to 32 (default 24)",
+       [](const RunConfig& c) -> json {
+         return c.solver.multigrid && c.solver.multigrid->aggregate[0] > 0 ? json(c.solver.multigrid->aggregate) : json();
+       }},
+      multigrid_number("levels", "multigrid: levels, 2 to 4 (default: by the lattice)", &MultigridSettings::levels),
+      multigrid_number("null-vectors", "multigrid: null vectors of an aggregate, a multiple of 4 up to 32 (default 24)",
                        &MultigridSettings::null_vectors),
-      multigrid_number("smoother-steps", "Steps of gcr on the fine level of --aggregate (default 4)", &MultigridSettings::smoother_steps),
-      multigrid_number("coarse-steps", "Steps of gcr on the coarse level of --aggregate (default 16)", &MultigridSettings::coarse_steps),
-      multigrid_number("setup-steps", "Steps of bicgstab that make the null vectors of --aggregate (default 40)",
+      multigrid_number("smoother-steps", "multigrid: steps of gcr on each level but the coarsest (default 4)",
+                       &MultigridSettings::smoother_steps),
+      multigrid_number("cycle-steps", "multigrid: cycles of each level between for one of the level above (default 2)",
+                       &MultigridSettings::cycle_steps),
+      multigrid_number("coarse-steps", "multigrid: steps of gcr on the coarsest level (default 16)", &MultigridSettings::coarse_steps),
+      multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 40)",
                        &MultigridSettings::setup_steps),
-      multigrid_number("setup-cycles", "Multigrid cycles that improve the null vectors of --aggregate (default 2)",
-                       &MultigridSettings::setup_cycles),
+      multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 2)", &MultigridSettings::setup_cycles),
+      {"no-fallback", "", "multigrid: fail where it stalls or cannot be set up, instead of going on with bicgstab",
+       [](RunConfig& c, Text v) { multigrid_of(c).fallback = !parse_switch(v); },
+       [](const RunConfig& c) -> json { return c.solver.multigrid ? json(!c.solver.multigrid->fallback) : json(); }},
+      {"multigrid-setup", "DIR", "multigrid: folder of null vectors, read where it has those of this operator, else written",
+       [](RunConfig& c, Text v) { c.multigrid_setup = v; },
+       [](const RunConfig& c) -> json { return c.multigrid_setup.empty() ? json() : json(c.multigrid_setup); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
@@ -381,7 +395,8 @@ std::vector<std::string> solver_names_of(const ActionKind& kind) {
   std::vector<std::string> names = solver_names(kind.is_hermitian);
   for (const NamedKrylovSolver& solver : krylov_solvers()) {
     const std::string name(solver.name);
-    if (solver.shifted && kind.masses_shift && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const bool fits = (solver.shifted && kind.masses_shift) || (solver.multigrid && kind.knows("aggregate"));
+    if (fits && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -389,6 +404,7 @@ std::vector<std::string> solver_names_of(const ActionKind& kind) {
 std::vector<std::string> all_solver_names() {
   std::vector<std::string> names = solver_names(false);
   for (const std::string& name : solver_names(true)) names.push_back(name);
+  names.emplace_back("multigrid");
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
+#include "apps/run/null_vector_files.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_account.hpp"
 #include "apps/run/solve_bound.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/multigrid/choice.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
@@ -38,13 +40,10 @@ namespace quarkstar::app {
 namespace {
 
 /// Of which every block has a whole number.
-Coord whole_units(const SolverSettings& solver) {
+Coord whole_units(const SolverSettings& given, const Coord& lattice) {
+  const SolverSettings solver = completed(given, lattice);
   if (solver.schwarz) return solver.schwarz->domain;
-  Coord unit{1, 1, 1, 1};
-  if (!solver.multigrid) return unit;
-  unit = solver.multigrid->aggregate;
-  unit[0] *= 2;  // coarse blocks have an even x extent
-  return unit;
+  return solver.multigrid ? whole_unit(*solver.multigrid) : Coord{1, 1, 1, 1};
 }
 
 using Clock = std::chrono::steady_clock;
@@ -236,6 +235,7 @@ class OperatorSolves {
       : run_(run),
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
+        mass_(run.operators.size() > 1 ? std::optional(run.masses[masses.front()]) : std::nullopt),
         groups_(groups_of(run.config, masses)),
         solvers_(run.islands.size()) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
@@ -243,9 +243,7 @@ class OperatorSolves {
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     for (std::size_t island = 0; island < solvers_.size(); ++island) make_solver(island);
     if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
-      for (SourceState& source : run.sources)
-        source.run.report.operators.push_back(
-            {run.operators.size() > 1 ? std::optional(run.masses[masses.front()]) : std::nullopt, numbers});
+      for (SourceState& source : run.sources) source.run.report.operators.push_back({mass_, numbers});
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
     for (const std::unique_ptr<Solver>& solver : solvers_)
@@ -282,6 +280,8 @@ class OperatorSolves {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
+    if (!run_.config.multigrid_setup.empty())
+      settings.multigrid->files = null_vector_files(run_.config, run_.islands[island], operator_.equation, mass_);
     const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
                       .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
     solvers_[island].reset();
@@ -401,6 +401,7 @@ class OperatorSolves {
   Run& run_;
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
+  std::optional<double> mass_;  ///< that tells operators apart
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island
@@ -507,7 +508,8 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
           .operators = operators,
           .order = order_of_solves(config, masses),
           .islands = planned.islands,
-          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory, whole_units(config.solver)),
+          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
+                                  whole_units(config.solver, decomposition.lattice())),
           .profile = {},
           .sources = {},
           .total = total,

@@ -13,22 +13,26 @@ static_assert(lanes_of_components == coarse_lanes);
 
 /// Throws Error(input) naming `aggregate` or `null-vectors` unless aggregates are 2 sites or more long, divide the lattice into an even
 /// number along every direction and each block into whole ones (along x an even number), and N is a multiple of 4 from 4 to 32 that does
-/// not exceed the 6 components per site of one chirality of an aggregate.
-void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors);
+/// not exceed the components of one chirality of an aggregate. components: of a fine vector.
+void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors,
+                        int components = spinor_components);
+/// Of the lattice whose sites are the aggregates. The aggregates fit.
+runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, const Coord& aggregate);
 
 /// The unit (LayoutRequest::unit) with which no aggregate lies in two lanes.
 Coord unit_of(const Coord& aggregate);
 
-/// P and R = P^+ between spinors of the fine lattice and coarse vectors of 2 N complex numbers, one for each null vector and chirality
-/// (gamma_5 = 1 first; DeGrand-Rossi basis), on a lattice with one site for each aggregate:
+/// P and R = P^+ between fine vectors (spinors, or coarse vectors of a level above) and coarse vectors of 2 N complex numbers, one for each
+/// null vector and chirality (gamma_5 = 1 first; DeGrand-Rossi basis), on a lattice with one site for each aggregate:
 ///   (P c)(x) = sum_j null_j(x) (c_j(X) (1 + gamma_5) / 2 + c_{N+j}(X) (1 - gamma_5) / 2),   x in the aggregate X.
 /// So P sigma_3 = gamma_5 P, and P^+ P = 1 once orthonormalise() has run. An aggregate is within a block, so no task reads another block's
 /// data; its sums run over its sites x fastest: bits do not depend on cut, lanes, device, policy or number of vectors. Everything submits
 /// one task per block. Source: M. Luescher, 0706.2298; Frommer et al., 1303.1377.
 class Aggregates {
  public:
-  /// fine: in single or double precision, with unit_of(aggregate) for a unit and lanes of sites. Throws as require_aggregates() does.
-  Aggregates(const LatticePointer& fine, const Coord& aggregate, int null_vectors);
+  /// fine: in single or double precision, with unit_of(aggregate) for a unit and lanes of sites, and its vectors' components. Throws as
+  /// require_aggregates() does.
+  Aggregates(const LatticePointer& fine, int fine_components, const Coord& aggregate, int null_vectors);
 
   const LatticePointer& fine() const { return fine_; }
   /// One lane, no phases at the edges (operators on it contain them).
@@ -36,23 +40,26 @@ class Aggregates {
   int null_vector_count() const { return null_vectors_.even.vectors(); }
   int components() const { return 2 * null_vector_count(); }
   const Coord& extents() const { return extents_; }
-  /// N spinors, to be written before the first use.
+  int fine_components() const { return null_vectors_.even.components(); }
+  /// N fine vectors, to be written before the first use.
   const FullField& null_vectors() const { return null_vectors_; }
   /// Last bits of coarse coordinates (Colours), for each coarse site of a block; frozen.
   const runtime::Handle& colours(int block) const { return colours_[static_cast<std::size_t>(block)]; }
-  Field coarse_field(int vectors) const { return {coarse_, both_parities, components(), vectors}; }
+  FullField coarse_field(int vectors) const { return {coarse_, components(), vectors}; }
 
   /// Of even and odd sites; nullptr: zero there, or not wanted.
   using Fine = std::array<const Field*, 2>;
   static Fine both(const FullField& field) { return {&field.even, &field.odd}; }
+  /// Of the parity of a field alone.
+  static Fine one(const Field& field) { return {field.parity() == 0 ? &field : nullptr, field.parity() == 1 ? &field : nullptr}; }
 
   /// Makes the null vectors of each aggregate and chirality orthonormal: Gram-Schmidt twice, sums in double precision. Vectors that depend
-  /// on each other become no numbers. 4 passes of 96 N (N + 1) / 2 flop per site.
+  /// on each other become no numbers. 4 passes of 8 N (N + 1) / 2 flop per site and component.
   void orthonormalise() const;
-  /// out_v = P in_v. 96 N flop per site and vector.
-  void prolong(const Fine& out, const Field& in, const runtime::Guard& guard = {}) const;
-  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 96 N flop per site and vector.
-  void restrict(const Field& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
+  /// out_v = P in_v. 8 N flop per site, component and vector.
+  void prolong(const Fine& out, const FullField& in, const runtime::Guard& guard = {}) const;
+  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 8 N flop per site, component and vector.
+  void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
   /// out_j = P of the j-th unit vector of one chirality on all aggregates of some colours, zero elsewhere; N vectors.
   void columns(const FullField& out, int chirality, const Colours& mask) const;
   /// The first layer of aggregates that a hop along a direction (2 mu: +mu) leaves them from.
@@ -61,7 +68,7 @@ class Aggregates {
  private:
   struct Task;
   void make_tables(int block);
-  void submit(TransferStep step, const Fine& fine, const Field* coarse, const runtime::Guard& guard, Task task, double flops) const;
+  void submit(TransferStep step, const Fine& fine, const FullField* coarse, const runtime::Guard& guard, Task task, double flops) const;
 
   LatticePointer fine_, coarse_;
   Coord extents_;

@@ -20,6 +20,8 @@ using runtime::Codelet;
 
 constexpr const char* names[] = {"prolong", "restrict", "orthonormalise", "columns"};  // by TransferStep
 
+}  // namespace
+
 runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, const Coord& aggregate) {
   Coord lattice{};
   runtime::SlabCuts cuts;
@@ -41,14 +43,12 @@ runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, 
           }};
 }
 
-}  // namespace
-
-/// Buffers: tables, colours, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones, and the
-/// state, where there are these.
+/// Buffers: tables, colours, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones of both,
+/// and the state, where there are these.
 struct Aggregates::Task {
   TransferStep step;
-  std::int32_t fine_buffer[2], coarse_buffer, state_buffer;  ///< -1: none
-  std::int32_t aggregate_sites, lanes, count, vectors;
+  std::int32_t fine_buffer[2], coarse_buffer[2], state_buffer;  ///< -1: none
+  std::int32_t aggregate_sites, lanes, count, vectors, components, coarse_sites, of_coarse;
   Layer layer;
   Colours mask;
   std::int32_t chirality, chunked;
@@ -66,13 +66,15 @@ struct Aggregates::Task {
     for (int parity = 0; parity < 2; ++parity) {
       a.null_vectors[parity] = call.buffer<F>(2 + parity);
       a.fine[parity] = fine_buffer[parity] < 0 ? nullptr : call.buffer<F>(fine_buffer[parity]);
+      a.coarse[parity] = coarse_buffer[parity] < 0 ? nullptr : call.buffer<F>(coarse_buffer[parity]);
     }
-    a.coarse = coarse_buffer < 0 ? nullptr : call.buffer<F>(coarse_buffer);
     a.left_out = obedience.left_out(status(call));
     a.aggregate_sites = aggregate_sites;
     a.lanes = lanes;
     a.count = count;
     a.vectors = vectors;
+    a.components = components;
+    a.coarse_sites = coarse_sites;
     a.layer = layer;
     a.mask = mask;
     a.chirality = chirality;
@@ -83,8 +85,8 @@ struct Aggregates::Task {
   static void run(Call& call) {
     const auto& task = call.arguments<Task>();
     if (const std::int32_t* idle = task.obedience.idle(task.status(call)); idle != nullptr && *idle != 0) return call.skip();
-    static constexpr arch::KernelTable<TransferKernel<F> (*)(TransferStep, int)> table = QUARKSTAR_KERNEL_TABLE(transfer_kernel<F>);
-    const TransferKernel<F> kernel = table.current()(task.step, task.lanes);
+    static constexpr arch::KernelTable<TransferKernel<F> (*)(TransferStep, int, bool)> table = QUARKSTAR_KERNEL_TABLE(transfer_kernel<F>);
+    const TransferKernel<F> kernel = table.current()(task.step, task.lanes, task.of_coarse != 0);
     const TransferArguments<F> a = task.unpack<F>(call);
     call.team().for_range(task.groups, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
   }
@@ -92,8 +94,8 @@ struct Aggregates::Task {
   template <class F>
   static void run_on_cuda(Call& call) {
     const auto& task = call.arguments<Task>();
-    cuda::launch_transfer(task.unpack<F>(call), task.step, task.chunked != 0, task.groups, task.obedience.idle(task.status(call)),
-                          static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_transfer(task.unpack<F>(call), task.step, task.of_coarse != 0, task.chunked != 0, task.groups,
+                          task.obedience.idle(task.status(call)), static_cast<runtime::CudaStream>(call.stream()));
   }
 #endif
 
@@ -109,7 +111,7 @@ struct Aggregates::Task {
   }
 };
 
-void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors) {
+void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors, int components) {
   const auto refuse = [](const std::string& what, const std::string& remedy) {
     throw Error(ErrorKind::input, Parameter("aggregate"), what, remedy);
   };
@@ -130,10 +132,10 @@ void require_aggregates(const runtime::Decomposition& decomposition, const Coord
   if (null_vectors < 4 || null_vectors > most_null_vectors || null_vectors % 4 != 0)
     throw Error(ErrorKind::input, Parameter("null-vectors"), fmt::format("{} null vectors", null_vectors),
                 fmt::format("give a multiple of 4 from 4 to {}", most_null_vectors));
-  if (null_vectors > chirality_components * volume(aggregate))
+  if (null_vectors > components / 2 * volume(aggregate))
     throw Error(ErrorKind::input, Parameter("null-vectors"),
                 fmt::format("{} null vectors on aggregates of {} sites, which have {} components of each chirality", null_vectors,
-                            volume(aggregate), chirality_components * volume(aggregate)),
+                            volume(aggregate), components / 2 * volume(aggregate)),
                 "give fewer, or larger aggregates");
 }
 
@@ -143,14 +145,14 @@ Coord unit_of(const Coord& aggregate) {
   return unit;
 }
 
-Aggregates::Aggregates(const LatticePointer& fine, const Coord& aggregate, int null_vectors)
-    : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors), fine)),
+Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Coord& aggregate, int null_vectors)
+    : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors, fine_components), fine)),
       coarse_(std::make_shared<Lattice>(coarse_decomposition(fine->decomposition(), aggregate), fine->precision(), periodic,
                                         LayoutRequest{.most_lanes = 1})),
       extents_(aggregate),
-      null_vectors_(fine, spinor_components, null_vectors) {
+      null_vectors_(fine, fine_components, null_vectors) {
   if (fine->precision() == Precision::half || fine->vectors_in_lanes() > 1)
-    throw ShapeError("Aggregates", "spinors in half precision, or in lanes");
+    throw ShapeError("Aggregates", "vectors in half precision, or in lanes");
   tables_.resize(static_cast<std::size_t>(fine->block_count()));
   colours_.resize(tables_.size());
   for (const int b : fine->local_blocks()) make_tables(b);
@@ -179,7 +181,7 @@ void Aggregates::make_tables(int b) {
       for (std::size_t mu = 0; mu < 4; ++mu) place[mu] /= extents_[mu];
       const SitePosition on_coarse = coarse.locate(place);
       const int index = on_coarse.parity * coarse.outer_sites() + on_coarse.outer;
-      places.push_back(static_cast<std::uint32_t>(index));
+      places.push_back(2 * static_cast<std::uint32_t>(on_coarse.outer) + static_cast<std::uint32_t>(on_coarse.parity));
       for (std::size_t mu = 0; mu < 4; ++mu)
         colours[static_cast<std::size_t>(index)] |= static_cast<std::uint32_t>((origin[mu] + place[mu]) & 1) << mu;
     }
@@ -198,13 +200,15 @@ void Aggregates::make_tables(int b) {
   colours_[static_cast<std::size_t>(b)] = frozen(colours);
 }
 
-void Aggregates::submit(TransferStep step, const Fine& fine, const Field* coarse, const runtime::Guard& guard, Task task,
+void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* coarse, const runtime::Guard& guard, Task task,
                         double flops) const {
   const char* const name = names[static_cast<std::size_t>(step)];
   task.step = step;
   task.lanes = fine_->lanes().lanes;
   task.count = null_vector_count();
   task.aggregate_sites = static_cast<std::int32_t>(volume(extents_));
+  task.components = fine_components();
+  task.of_coarse = is_coarse(fine_components()) ? 1 : 0;
   task.chunked = null_vectors_.even.chunked() ? 1 : 0;
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;
@@ -212,18 +216,19 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const Field* coarse
   for (std::size_t parity = 0; parity < 2; ++parity) {
     const Field* field = fine[parity];
     if (field == nullptr) continue;
-    if (field->lattice() != fine_ || field->parity() != static_cast<int>(parity) || field->components() != spinor_components)
+    if (field->lattice() != fine_ || field->parity() != static_cast<int>(parity) || field->components() != fine_components())
       throw ShapeError(name, "fine vectors of another lattice, parity or kind");
     task.vectors = field->vectors();
   }
-  for (const Field* field : {fine[0], fine[1], coarse})
+  for (const Field* field : {fine[0], fine[1], coarse == nullptr ? nullptr : &coarse->even})
     if (field != nullptr && field->vectors() != task.vectors) throw ShapeError(name, "fields with other numbers of vectors");
-  if (coarse != nullptr && (coarse->lattice() != coarse_ || coarse->parity() != both_parities || coarse->components() != components()))
-    throw ShapeError(name, "coarse vectors of another lattice, parity or kind");
+  if (coarse != nullptr && (coarse->even.lattice() != coarse_ || coarse->even.components() != components()))
+    throw ShapeError(name, "coarse vectors of another lattice or kind");
   const bool writes_null_vectors = step == TransferStep::orthonormalise, writes_coarse = step == TransferStep::restrict;
   const auto written = [&](const runtime::Handle& handle) { return guard.keeps ? runtime::inout(handle) : runtime::out(handle); };
   for (const int b : fine_->local_blocks()) {
     const BlockGeometry& geometry = fine_->block(b);
+    task.coarse_sites = coarse_->block(b).outer_sites();
     task.groups = geometry.outer_sites() * std::int64_t{2} / task.aggregate_sites;
     runtime::AccessList accesses{runtime::in(tables_[static_cast<std::size_t>(b)]), runtime::in(colours(b))};
     const auto add = [&](const runtime::Access& access) {
@@ -241,7 +246,12 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const Field* coarse
       task.fine_buffer[parity] = add(writes_coarse ? runtime::in(fine[parity]->block(b)) : written(fine[parity]->block(b)));
       bytes += fine[parity]->block_bytes(b);
     }
-    task.coarse_buffer = coarse == nullptr ? -1 : add(writes_coarse ? written(coarse->block(b)) : runtime::in(coarse->block(b)));
+    for (const int parity : {0, 1}) {
+      task.coarse_buffer[parity] = -1;
+      if (coarse == nullptr) continue;
+      const runtime::Handle& handle = coarse->of(parity).block(b);
+      task.coarse_buffer[parity] = add(writes_coarse ? written(handle) : runtime::in(handle));
+    }
     task.state_buffer = guard.state == nullptr ? -1 : add(runtime::in(*guard.state));
     const double sites = 2.0 * geometry.outer_sites() * task.lanes;
     const Codelet& codelet = fine_->precision() == Precision::double_ ? Task::codelet_of<double>(step) : Task::codelet_of<float>(step);
@@ -251,19 +261,20 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const Field* coarse
 
 void Aggregates::orthonormalise() const {
   const double n = null_vector_count();
-  submit(TransferStep::orthonormalise, {}, nullptr, {}, runtime::blank<Task>(), 4 * 96 * n * (n + 1) / 2);
+  submit(TransferStep::orthonormalise, {}, nullptr, {}, runtime::blank<Task>(), 4 * 8 * fine_components() * n * (n + 1) / 2);
 }
 
-void Aggregates::prolong(const Fine& out, const Field& in, const runtime::Guard& guard) const {
+void Aggregates::prolong(const Fine& out, const FullField& in, const runtime::Guard& guard) const {
   const double parities = (out[0] != nullptr ? 0.5 : 0) + (out[1] != nullptr ? 0.5 : 0);
-  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(), parities * 96 * null_vector_count() * in.vectors());
+  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(),
+         parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
 }
 
-void Aggregates::restrict(const Field& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
+void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
   auto task = runtime::blank<Task>();
   task.layer = layer;
   const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
-  submit(TransferStep::restrict, in, &out, guard, task, part * parities * 96 * null_vector_count() * out.vectors());
+  submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
 }
 
 void Aggregates::columns(const FullField& out, int chirality, const Colours& mask) const {

@@ -6,12 +6,15 @@ namespace quarkstar::cuda {
 
 // On a CUDA worker's stream. idle: device pointer to the flag that makes the kernel do nothing; nullptr: none.
 
-/// Over all sites of both lists.
+/// Over all sites of the list.
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 /// Over so many coarse sites.
 template <class F>
 void launch_set_columns(const coarse::ColumnArguments<F>& arguments, std::int64_t sites, runtime::CudaStream stream);
+/// EliminateKernel over so many coarse sites.
+template <class F>
+void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, runtime::CudaStream stream);
 template <class F>
 void launch_coarse_pack(const coarse::PackArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 

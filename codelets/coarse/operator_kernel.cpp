@@ -19,6 +19,17 @@ void operator_range(const coarse::OperatorArguments<F>& arguments, std::int64_t 
   }
 }
 
+template <class F, int VL>
+void eliminate_range(F* matrices, int components, std::int64_t begin, std::int64_t end) {
+  using V = Pack<F, VL>;
+  for (std::int64_t site = begin; site < end; ++site) {
+    const auto m = coarse::matrices_of(matrices, static_cast<std::size_t>(site), components);
+    coarse::invert_block<V, 1>(m, 0, [] {});
+    for (int block = 1; block < 9; ++block)
+      for (int column = 0; column < components; ++column) coarse::multiply_by_inverse<V>(m, block, column);
+  }
+}
+
 }  // namespace
 
 template <class F>
@@ -27,7 +38,15 @@ coarse::OperatorKernel<F> coarse_operator_kernel() {
                               [](auto width) -> coarse::OperatorKernel<F> { return operator_range<F, width()>; });
 }
 
+template <class F>
+coarse::EliminateKernel<F> coarse_eliminate_kernel() {
+  return with_native_width<F>(coarse::lanes_of_components,
+                              [](auto width) -> coarse::EliminateKernel<F> { return eliminate_range<F, width()>; });
+}
+
 template coarse::OperatorKernel<float> coarse_operator_kernel<float>();
 template coarse::OperatorKernel<double> coarse_operator_kernel<double>();
+template coarse::EliminateKernel<float> coarse_eliminate_kernel<float>();
+template coarse::EliminateKernel<double> coarse_eliminate_kernel<double>();
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

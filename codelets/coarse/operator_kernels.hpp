@@ -6,16 +6,21 @@
 namespace quarkstar {
 namespace coarse {
 
-/// Over sites [begin, end) of both lists.
+/// Over sites [begin, end) of the list.
 template <class F>
 using OperatorKernel = void (*)(const OperatorArguments<F>&, std::int64_t begin, std::int64_t end);
+/// Over coarse sites [begin, end): A^-1, and A^-1 times the block of each direction in its place.
+template <class F>
+using EliminateKernel = void (*)(F* matrices, int components, std::int64_t begin, std::int64_t end);
 
 }  // namespace coarse
 
-#define QUARKSTAR_DECLARE_COARSE(architecture)        \
-  namespace architecture {                            \
-  template <class F>                                  \
-  coarse::OperatorKernel<F> coarse_operator_kernel(); \
+#define QUARKSTAR_DECLARE_COARSE(architecture)          \
+  namespace architecture {                              \
+  template <class F>                                    \
+  coarse::OperatorKernel<F> coarse_operator_kernel();   \
+  template <class F>                                    \
+  coarse::EliminateKernel<F> coarse_eliminate_kernel(); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_COARSE)
 #undef QUARKSTAR_DECLARE_COARSE

@@ -5,86 +5,99 @@
 
 namespace quarkstar::coarse {
 
-/// Of a coarse site: the diagonal block, then one for each direction (2 mu is +mu, 2 mu + 1 is -mu).
-inline constexpr int blocks_per_site = 9;
+/// Of a coarse site: the site's own block A, one for each direction (2 mu is +mu, 2 mu + 1 is -mu), and A^-1.
+inline constexpr int blocks_per_site = 10, inverse_block = 9;
+inline constexpr int most_components = 2 * most_null_vectors;
 
 /// Outer sites of one parity: a list, or first, first + 1, ... (TableRange).
 struct SiteList {
   std::uint32_t offset, count;
   std::int32_t first;
+  QUARKSTAR_HD std::uint32_t outer(const std::uint32_t* tables, std::uint32_t i) const {
+    return first >= 0 ? static_cast<std::uint32_t>(first) + i : tables[offset + i];
+  }
 };
 
-/// F: double or float.
+/// F: double or float. Of sites of one parity; fields: [outer site][group of 8 components][vector][re, im][component of the group].
 template <class F>
 struct OperatorArguments {
   F* out;
-  const F *in, *matrices;       ///< matrices: [coarse site][group of rows][block][column][re, im][row of the group]
-  const std::uint32_t* tables;  ///< of the block's geometry
-  const F* faces[8];            ///< [parity of its sites][site of the face][group][vector][re, im][component of the group]
+  const F *self, *others, *base;  ///< vectors on the same sites, and on those of the other parity; nullptr: none; base likewise
+  const F* matrices;              ///< [coarse site, even ones first][group of rows][block][column][re, im][row of the group]
+  const std::uint32_t* tables;    ///< of the block's geometry
+  const F* faces[8];              ///< [site of the face][group][vector][re, im][component of the group], of the other parity
   const std::int32_t* left_out;
-  SiteList lists[2];
-  std::uint32_t neighbours[2], boundary_faces[2];
-  std::int32_t face_sites[8];
-  int outer_sites, groups, vectors;
+  SiteList list;
+  std::uint32_t neighbours, boundary_faces;
+  int parity, outer_sites, groups, vectors;
+  int self_block, add;  ///< the block by which self is multiplied; whether base + sum is wanted
 };
 
 /// The vectors from which one site's result comes: its own, then its neighbours'.
 template <class F>
 struct Sources {
-  const F* from[blocks_per_site];
+  const F* from[9];
 };
 
-/// Of the i-th site of both lists: its place among all sites.
+/// Of the i-th site of the list: its number among those of its parity.
 template <class F>
 QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<F>& a, std::uint32_t i, Sources<F>& sources) {
-  const int parity = i < a.lists[0].count ? 0 : 1;
-  const SiteList& list = a.lists[parity];
-  const std::uint32_t place = parity == 0 ? i : i - a.lists[0].count;
-  const std::uint32_t outer = list.first >= 0 ? static_cast<std::uint32_t>(list.first) + place : a.tables[list.offset + place];
+  const std::uint32_t outer = a.list.outer(a.tables, i);
   const auto words = static_cast<std::size_t>(a.groups * a.vectors * 2 * lanes_of_components);
-  const auto sites = static_cast<std::size_t>(a.outer_sites), other = static_cast<std::size_t>(1 - parity);
-  const std::size_t site = static_cast<std::size_t>(parity) * sites + outer;
-  sources.from[0] = a.in + site * words;
+  sources.from[0] = a.self == nullptr ? nullptr : a.self + outer * words;
   for (std::uint32_t d = 0; d < 8; ++d) {
-    const std::uint32_t entry = a.tables[a.neighbours[parity] + outer * 8 + d];
+    if (a.others == nullptr) continue;
+    const std::uint32_t entry = a.tables[a.neighbours + outer * 8 + d];
     if ((entry & neighbour_entry::face) != 0 && a.faces[d] != nullptr)
-      sources.from[1 + d] =
-          a.faces[d] + (other * static_cast<std::size_t>(a.face_sites[d]) + a.tables[a.boundary_faces[parity] + place * 8 + d]) * words;
-    else sources.from[1 + d] = a.in + (other * sites + (entry >> neighbour_entry::shift)) * words;
+      sources.from[1 + d] = a.faces[d] + a.tables[a.boundary_faces + i * 8 + d] * words;
+    else sources.from[1 + d] = a.others + (entry >> neighbour_entry::shift) * words;
   }
-  return site;
+  return outer;
 }
 
-/// out_v = sum_b sum_column block_b[rows, column] from_b,v[column] for Count vectors from `first` on and the rows of a group from `lane`
-/// on.
+/// sum_t += block[rows, columns] from_{first + t}[columns], for the rows of a group from `lane` on; matrix: of this group and block.
 template <int Count, class V, class F>
-QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t site, const Sources<F>& sources, int group, int lane,
+QUARKSTAR_HD void multiply_block(const OperatorArguments<F>& a, const F* matrix, const F* from, int lane, int first,
+                                 site::Complex<V> (&sum)[Count]) {
+  constexpr int words = 2 * lanes_of_components;
+  for (int column_group = 0; column_group < a.groups; ++column_group) {
+    const F* in = from + static_cast<std::size_t>((column_group * a.vectors + first) * words);
+    for (int column = 0; column < lanes_of_components; ++column) {
+      const site::Complex<V> m{V::load(matrix + lane), V::load(matrix + lanes_of_components + lane)};
+      matrix += words;
+      for (int t = 0; t < Count; ++t)
+        sum[t] = site::multiply_add(m, {V::broadcast(in[t * words + column]), V::broadcast(in[t * words + lanes_of_components + column])},
+                                    sum[t]);
+    }
+  }
+}
+
+/// sum_v = block_self self_v + sum_d block_d others_v(X + d) for Count vectors from `first` on and the rows of a group from `lane` on;
+/// out_v = sum_v, or base_v -+ sum_v.
+template <int Count, class V, class F>
+QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer, const Sources<F>& sources, int group, int lane,
                                 int first) {
   constexpr int words = 2 * lanes_of_components;
-  const int columns = a.groups * lanes_of_components;
-  const F* matrix = a.matrices + (site * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(group)) *
-                                     static_cast<std::size_t>(blocks_per_site * columns * words);
+  const auto block_words = static_cast<std::size_t>(a.groups * lanes_of_components * words);
+  const auto groups = static_cast<std::size_t>(a.groups), g = static_cast<std::size_t>(group);
+  const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
+  const F* matrix = a.matrices + (site * groups + g) * (blocks_per_site * block_words);
   site::Complex<V> sum[Count];
   for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
-  for (int b = 0; b < blocks_per_site; ++b)
-    for (int column_group = 0; column_group < a.groups; ++column_group) {
-      const F* in = sources.from[b] + static_cast<std::size_t>((column_group * a.vectors + first) * words);
-      for (int column = 0; column < lanes_of_components; ++column) {
-        const site::Complex<V> m{V::load(matrix + lane), V::load(matrix + lanes_of_components + lane)};
-        matrix += words;
-        for (int t = 0; t < Count; ++t)
-          sum[t] = site::multiply_add(m, {V::broadcast(in[t * words + column]), V::broadcast(in[t * words + lanes_of_components + column])},
-                                      sum[t]);
-      }
-    }
-  F* out = a.out +
-           ((site * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors) +
-            static_cast<std::size_t>(first)) *
-               words +
-           lane;
+  if (a.self != nullptr)
+    multiply_block<Count, V>(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], lane, first, sum);
+  if (a.others != nullptr)
+    for (std::size_t b = 1; b < 9; ++b) multiply_block<Count, V>(a, matrix + b * block_words, sources.from[b], lane, first, sum);
+  const std::size_t place =
+      ((outer * groups + g) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words + static_cast<std::size_t>(lane);
   for (int t = 0; t < Count; ++t) {
-    sum[t].re.store(out + t * words);
-    sum[t].im.store(out + t * words + lanes_of_components);
+    const std::size_t word = place + static_cast<std::size_t>(t * words);
+    if (a.base != nullptr) {
+      const site::Complex<V> base{V::load(a.base + word), V::load(a.base + word + lanes_of_components)};
+      sum[t] = a.add != 0 ? base + sum[t] : base - sum[t];
+    }
+    sum[t].re.store(a.out + word);
+    sum[t].im.store(a.out + word + lanes_of_components);
   }
 }
 
@@ -92,17 +105,18 @@ QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t site,
 template <class F>
 struct ColumnArguments {
   F* matrices;
-  const F* images;               ///< N coarse vectors
+  const F* images[2];            ///< N coarse vectors on even and on odd sites
   const std::uint32_t* colours;  ///< [coarse site]
   Colours mask;
-  int block, first_column, count;
+  int outer_sites, block, first_column, count;
 };
 /// One component of one column at one site.
 template <class F>
 QUARKSTAR_HD void set_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
   if (!a.mask.have(a.colours[site])) return;
+  const auto sites = static_cast<std::size_t>(a.outer_sites);
   const int components = 2 * a.count, groups = components / lanes_of_components;
-  const F* from = a.images + coarse_word(site, row, j, components, a.count);
+  const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, components, a.count);
   F* to = a.matrices +
           ((site * static_cast<std::size_t>(groups) + static_cast<std::size_t>(row / lanes_of_components)) * blocks_per_site +
            static_cast<std::size_t>(a.block)) *
@@ -112,24 +126,137 @@ QUARKSTAR_HD void set_element(const ColumnArguments<F>& a, std::size_t site, int
   to[lanes_of_components] = from[lanes_of_components];
 }
 
-/// The vectors of the sites that a block gives to a neighbour: one word of them.
+/// The blocks of one coarse site, to be changed.
+template <class F>
+struct SiteMatrices {
+  F* matrices;  ///< of the site
+  int components;
+  /// The real part of an element; the imaginary part is lanes_of_components behind, the next row of its group is next to it.
+  QUARKSTAR_HD F* at(int block, int row, int column) const {
+    return matrices + ((static_cast<std::size_t>(row / lanes_of_components) * blocks_per_site + static_cast<std::size_t>(block)) *
+                           static_cast<std::size_t>(components) +
+                       static_cast<std::size_t>(column)) *
+                          (2 * lanes_of_components) +
+           row % lanes_of_components;
+  }
+};
+template <class F>
+QUARKSTAR_HD SiteMatrices<F> matrices_of(F* matrices, std::size_t site, int components) {
+  return {matrices + site * static_cast<std::size_t>(blocks_per_site * components * components * 2), components};
+}
+
+/// A^-1 by Gauss-Jordan elimination in place with exchanges of rows (the pivot has the largest |re| + |im|), by Threads threads: this is
+/// number `thread`, and sync() lets all come to one place. V: rows that a thread takes at once. The same bits for all of these. A matrix
+/// that has no inverse becomes no number.
+template <class V, int Threads, class F, class Sync>
+QUARKSTAR_HD void invert_block(const SiteMatrices<F>& m, int thread, Sync&& sync) {
+  constexpr int rows_at_a_time = static_cast<int>(sizeof(V) / sizeof(F)), imaginary = lanes_of_components;
+  const int n = m.components;
+  const auto size_of = [&](int row, int column) {
+    const F *z = m.at(inverse_block, row, column), re = z[0] < 0 ? -z[0] : z[0], im = z[imaginary] < 0 ? -z[imaginary] : z[imaginary];
+    return re + im;
+  };
+  const auto exchange = [](F* a, F* b) {
+    for (const int part : {0, imaginary}) {
+      const F kept = a[part];
+      a[part] = b[part];
+      b[part] = kept;
+    }
+  };
+  for (int row = thread * rows_at_a_time; row < n; row += Threads * rows_at_a_time)
+    for (int column = 0; column < n; ++column)
+      for (const int part : {0, imaginary})
+        V::load(m.at(0, row, column) + part).store(m.at(inverse_block, row, column) + part);
+  std::int8_t pivots[most_components];
+  for (int k = 0; k < n; ++k) {
+    sync();
+    int pivot = k;
+    F largest = size_of(k, k);
+    for (int row = k + 1; row < n; ++row)
+      if (const F size = size_of(row, k); size > largest) {
+        largest = size;
+        pivot = row;
+      }
+    pivots[k] = static_cast<std::int8_t>(pivot);
+    sync();
+    if (pivot != k)
+      for (int column = thread; column < n; column += Threads)
+        exchange(m.at(inverse_block, k, column), m.at(inverse_block, pivot, column));
+    sync();
+    const F* z = m.at(inverse_block, k, k);
+    const F norm2 = z[0] * z[0] + z[imaginary] * z[imaginary];
+    const site::Complex<F> inverse{z[0] / norm2, -(z[imaginary] / norm2)};
+    sync();
+    for (int column = thread; column < n; column += Threads) {
+      F* x = m.at(inverse_block, k, column);
+      const F re = column == k ? F{1} : x[0], im = column == k ? F{0} : x[imaginary];
+      x[0] = re * inverse.re - im * inverse.im;
+      x[imaginary] = re * inverse.im + im * inverse.re;
+    }
+    sync();
+    for (int row = thread * rows_at_a_time; row < n; row += Threads * rows_at_a_time) {
+      F minus[2][rows_at_a_time];
+      F* own = m.at(inverse_block, row, k);
+      const bool has_pivot = k >= row && k < row + rows_at_a_time;  // others read that row meanwhile
+      if (rows_at_a_time == 1 && has_pivot) continue;
+      for (int l = 0; l < rows_at_a_time; ++l)
+        for (int part = 0; part < 2; ++part) minus[part][l] = -own[part * imaginary + l];
+      const site::Complex<V> factor{V::load(minus[0]), V::load(minus[1])};
+      for (int column = 0; column < n; ++column) {
+        F* x = m.at(inverse_block, row, column);
+        const F* of_pivot = m.at(inverse_block, k, column);
+        const F kept[] = {x[has_pivot ? k - row : 0], x[imaginary + (has_pivot ? k - row : 0)]};
+        const site::Complex<V> old = column == k ? site::Complex<V>{V::broadcast(0), V::broadcast(0)}
+                                                 : site::Complex<V>{V::load(x), V::load(x + imaginary)};
+        const auto sum = site::multiply_add(factor, {V::broadcast(of_pivot[0]), V::broadcast(of_pivot[imaginary])}, old);
+        sum.re.store(x);
+        sum.im.store(x + imaginary);
+        if (!has_pivot) continue;
+        x[k - row] = kept[0];
+        x[imaginary + k - row] = kept[1];
+      }
+    }
+  }
+  sync();
+  for (int k = n - 1; k >= 0; --k)
+    if (pivots[k] != k)
+      for (int row = thread * rows_at_a_time; row < n; row += Threads * rows_at_a_time)
+        for (int l = 0; l < rows_at_a_time; ++l) exchange(m.at(inverse_block, row + l, k), m.at(inverse_block, row + l, pivots[k]));
+}
+
+/// One column of the block of one direction: b = A^-1 b.
+template <class V, class F>
+QUARKSTAR_HD void multiply_by_inverse(const SiteMatrices<F>& m, int block, int column) {
+  constexpr int rows_at_a_time = static_cast<int>(sizeof(V) / sizeof(F)), imaginary = lanes_of_components;
+  F b[most_components][2];
+  for (int k = 0; k < m.components; ++k) {
+    b[k][0] = m.at(block, k, column)[0];
+    b[k][1] = m.at(block, k, column)[imaginary];
+  }
+  for (int row = 0; row < m.components; row += rows_at_a_time) {
+    site::Complex<V> sum{V::broadcast(0), V::broadcast(0)};
+    for (int k = 0; k < m.components; ++k) {
+      const F* inverse = m.at(inverse_block, row, k);
+      sum = site::multiply_add({V::load(inverse), V::load(inverse + imaginary)}, {V::broadcast(b[k][0]), V::broadcast(b[k][1])}, sum);
+    }
+    sum.re.store(m.at(block, row, column));
+    sum.im.store(m.at(block, row, column) + imaginary);
+  }
+}
+
+/// The vectors of the sites of one parity that a block gives to a neighbour: one word of them.
 template <class F>
 struct PackArguments {
   F* face;
   const F* in;
   const std::uint32_t* tables;
-  SiteList lists[2];  ///< by parity
-  std::int32_t face_sites;
-  int outer_sites, words;  ///< words of all vectors of a site
+  SiteList list;
+  int words;  ///< of all vectors of a site
 };
 template <class F>
 QUARKSTAR_HD void pack_word(const PackArguments<F>& a, std::uint32_t i, int word) {
-  const int parity = i < a.lists[0].count ? 0 : 1;
-  const std::uint32_t place = parity == 0 ? i : i - a.lists[0].count;
-  const std::uint32_t outer = a.tables[a.lists[parity].offset + place];
-  const auto words = static_cast<std::size_t>(a.words);
-  a.face[(static_cast<std::size_t>(parity) * static_cast<std::size_t>(a.face_sites) + place) * words + static_cast<std::size_t>(word)] =
-      a.in[(static_cast<std::size_t>(parity) * static_cast<std::size_t>(a.outer_sites) + outer) * words + static_cast<std::size_t>(word)];
+  const auto words = static_cast<std::size_t>(a.words), w = static_cast<std::size_t>(word);
+  a.face[i * words + w] = a.in[a.list.outer(a.tables, i) * words + w];
 }
 
 }  // namespace quarkstar::coarse

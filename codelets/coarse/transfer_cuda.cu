@@ -27,24 +27,24 @@ struct Place {
 __device__ std::uint64_t thread_number() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 /// One thread per fine site and vector.
-template <int Chunk, class F>
+template <int Kind, class F>
 __global__ void __launch_bounds__(threads)
     prolong_range(const __grid_constant__ TransferArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  const int v = static_cast<int>(blockIdx.y), rows = 2 * a.count;
+  const int v = static_cast<int>(blockIdx.y);
   const std::uint32_t site = a.sites[place.group * a.aggregate_sites + place.number];
   if (a.fine[site & 1] == nullptr || (a.left_out != nullptr && a.left_out[v] != 0)) return;
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
   const auto of = [&](int row, int) -> site::Complex<Lane<F>> {
-    const F* word = a.coarse + coarse::coarse_word(coarse_site, row, v, rows, a.vectors);
+    const F* word = coarse::coarse_at(a, coarse_site, row, v);
     return {{word[0]}, {word[coarse::lanes_of_components]}};
   };
-  for (int c = 0; c < 2 * coarse::chirality_components; ++c) coarse::prolong_component<Chunk, 1, Lane<F>>(a, site, c, place.lane, v, of);
+  for (int c = 0; c < a.components; ++c) coarse::prolong_component<Kind, 1, Lane<F>>(a, site, c, place.lane, v, of);
 }
 
 /// One thread per aggregate, component of its coarse vector, and vector.
-template <int Chunk, class F>
+template <int Kind, class F>
 __global__ void __launch_bounds__(threads)
     restrict_range(const __grid_constant__ TransferArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
   if (idles(idle) || thread_number() >= work) return;
@@ -54,31 +54,31 @@ __global__ void __launch_bounds__(threads)
   site::Complex<Lane<F>> sum[1]{{{0}, {0}}};
   for (int k = 0; k < a.aggregate_sites; ++k) {
     const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k];
-    if (a.fine[site & 1] != nullptr && a.layer.has(k)) coarse::restrict_site<Chunk, 1, Lane<F>>(a, site, place.number, place.lane, v, sum);
+    if (a.fine[site & 1] != nullptr && a.layer.has(k)) coarse::restrict_site<Kind, 1, Lane<F>>(a, site, place.number, place.lane, v, sum);
   }
-  F* word = a.coarse + coarse::coarse_word(a.places[place.group * a.lanes + place.lane], place.number, v, rows, a.vectors);
+  F* word = coarse::coarse_at(a, a.places[place.group * a.lanes + place.lane], place.number, v);
   word[0] = sum[0].re.v;
   word[coarse::lanes_of_components] = sum[0].im.v;
 }
 
 /// One thread per aggregate and chirality.
-template <int Chunk, class F>
+template <int Kind, class F>
 __global__ void __launch_bounds__(threads) orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::uint64_t work) {
   if (thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, 2);
-  coarse::orthonormalise<Chunk, 1>(a, place.group, place.lane, place.number);
+  coarse::orthonormalise<Kind, 1>(a, place.group, place.lane, place.number);
 }
 
 /// One thread per fine site.
-template <int Chunk, class F>
+template <int Kind, class F>
 __global__ void __launch_bounds__(threads) columns_range(const __grid_constant__ TransferArguments<F> a, std::uint64_t work) {
   if (thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  coarse::copy_columns<Chunk>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane,
-                              a.mask.have(a.colours[a.places[place.group * a.lanes + place.lane]]));
+  coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane,
+                             a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
 }
 
-template <int Chunk, class F>
+template <int Kind, class F>
 void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t groups, const std::int32_t* idle, runtime::CudaStream stream) {
   const auto grid = [&](int per_aggregate, int vectors) {
     const std::uint64_t work = static_cast<std::uint64_t>(groups) * static_cast<std::uint64_t>(a.lanes * per_aggregate);
@@ -87,16 +87,16 @@ void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t group
   if (groups == 0) return;
   if (step == TransferStep::prolong) {
     const auto [blocks, work] = grid(a.aggregate_sites, a.vectors);
-    prolong_range<Chunk><<<blocks, threads, 0, stream>>>(a, idle, work);
+    prolong_range<Kind><<<blocks, threads, 0, stream>>>(a, idle, work);
   } else if (step == TransferStep::restrict) {
     const auto [blocks, work] = grid(2 * a.count, a.vectors);
-    restrict_range<Chunk><<<blocks, threads, 0, stream>>>(a, idle, work);
+    restrict_range<Kind><<<blocks, threads, 0, stream>>>(a, idle, work);
   } else if (step == TransferStep::orthonormalise) {
     const auto [blocks, work] = grid(2, 1);
-    orthonormalise_range<Chunk><<<blocks, threads, 0, stream>>>(a, work);
+    orthonormalise_range<Kind><<<blocks, threads, 0, stream>>>(a, work);
   } else {
     const auto [blocks, work] = grid(a.aggregate_sites, 1);
-    columns_range<Chunk><<<blocks, threads, 0, stream>>>(a, work);
+    columns_range<Kind><<<blocks, threads, 0, stream>>>(a, work);
   }
   runtime::check_launch("coarse.transfer");
 }
@@ -104,14 +104,18 @@ void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t group
 }  // namespace
 
 template <class F>
-void launch_transfer(const TransferArguments<F>& a, TransferStep step, bool chunked, std::int64_t groups, const std::int32_t* idle,
-                     runtime::CudaStream stream) {
+void launch_transfer(const TransferArguments<F>& a, TransferStep step, bool of_coarse, bool chunked, std::int64_t groups,
+                     const std::int32_t* idle, runtime::CudaStream stream) {
   constexpr int chunk = site::chunk_words<F>(24);
-  if (chunked) launch<chunk>(a, step, groups, idle, stream);
-  else launch<1>(a, step, groups, idle, stream);
+  if (of_coarse) launch<coarse::coarse_kind>(a, step, groups, idle, stream);
+  else if (chunked) launch<chunk>(a, step, groups, idle, stream);
+  else launch<coarse::in_rows>(a, step, groups, idle, stream);
 }
 
-template void launch_transfer(const TransferArguments<float>&, TransferStep, bool, std::int64_t, const std::int32_t*, runtime::CudaStream);
-template void launch_transfer(const TransferArguments<double>&, TransferStep, bool, std::int64_t, const std::int32_t*, runtime::CudaStream);
+#define QUARKSTAR_TRANSFER_LAUNCH(F)                                                                                      \
+  template void launch_transfer(const TransferArguments<F>&, TransferStep, bool, bool, std::int64_t, const std::int32_t*, \
+                                runtime::CudaStream);
+QUARKSTAR_TRANSFER_LAUNCH(float)
+QUARKSTAR_TRANSFER_LAUNCH(double)
 
 }  // namespace quarkstar::cuda

@@ -7,7 +7,7 @@ namespace {
 
 using coarse::TransferArguments, coarse::TransferStep;
 
-template <class F, int VL>
+template <int Kind, class F, int VL>
 void prolong_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   using V = Pack<F, VL>;
   const int rows = 2 * a.count;
@@ -18,7 +18,7 @@ void prolong_range(const TransferArguments<F>& a, std::int64_t begin, std::int64
         for (int row = 0; row < rows; ++row)
           for (int t = 0; t < count; ++t)
             for (int l = 0; l < VL; ++l) {
-              const F* word = a.coarse + coarse::coarse_word(a.places[group * a.lanes + lane + l], row, first + t, rows, a.vectors);
+              const F* word = coarse::coarse_at(a, a.places[group * a.lanes + lane + l], row, first + t);
               F* to = coefficients + (row * count + t) * 2 * VL + l;
               to[0] = word[0];
               to[VL] = word[coarse::lanes_of_components];
@@ -30,12 +30,12 @@ void prolong_range(const TransferArguments<F>& a, std::int64_t begin, std::int64
         for (int k = 0; k < a.aggregate_sites; ++k) {
           const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
           if (a.fine[site & 1] == nullptr) continue;
-          for (int c = 0; c < 2 * coarse::chirality_components; ++c) coarse::prolong_component<1, count, V>(a, site, c, lane, first, of);
+          for (int c = 0; c < a.components; ++c) coarse::prolong_component<Kind, count, V>(a, site, c, lane, first, of);
         }
       });
 }
 
-template <class F, int VL>
+template <int Kind, class F, int VL>
 void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   using V = Pack<F, VL>;
   const int rows = 2 * a.count;
@@ -48,7 +48,7 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
         for (int k = 0; k < a.aggregate_sites; ++k) {
           const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
           if (a.fine[site & 1] == nullptr || !a.layer.has(k)) continue;
-          for (int row = 0; row < rows; ++row) coarse::restrict_site<1, count, V>(a, site, row, lane, first, sums[row]);
+          for (int row = 0; row < rows; ++row) coarse::restrict_site<Kind, count, V>(a, site, row, lane, first, sums[row]);
         }
         for (int row = 0; row < rows; ++row)
           for (int t = 0; t < count; ++t) {
@@ -56,7 +56,7 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
             sums[row][t].re.store(re);
             sums[row][t].im.store(im);
             for (int l = 0; l < VL; ++l) {
-              F* word = a.coarse + coarse::coarse_word(a.places[group * a.lanes + lane + l], row, first + t, rows, a.vectors);
+              F* word = coarse::coarse_at(a, a.places[group * a.lanes + lane + l], row, first + t);
               word[0] = re[l];
               word[coarse::lanes_of_components] = im[l];
             }
@@ -64,34 +64,40 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
       });
 }
 
-template <class F, int VL>
+template <int Kind, class F, int VL>
 void orthonormalise_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t group = begin; group < end; ++group)
     for (int lane = 0; lane < a.lanes; lane += VL)
-      for (const int chirality : {0, 1}) coarse::orthonormalise<1, VL>(a, group, lane, chirality);
+      for (const int chirality : {0, 1}) coarse::orthonormalise<Kind, VL>(a, group, lane, chirality);
 }
 
-template <class F>
+template <int Kind, class F>
 void columns_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t group = begin; group < end; ++group)
     for (int k = 0; k < a.aggregate_sites; ++k)
       for (int lane = 0; lane < a.lanes; ++lane)
-        coarse::copy_columns<1>(a, a.sites[group * a.aggregate_sites + k], lane, a.mask.have(a.colours[a.places[group * a.lanes + lane]]));
+        coarse::copy_columns<Kind>(a, a.sites[group * a.aggregate_sites + k], lane,
+                                   a.mask.have(coarse::colour_at(a, a.places[group * a.lanes + lane])));
+}
+
+template <int Kind, class F, int VL>
+coarse::TransferKernel<F> kernel_of(TransferStep step) {
+  if (step == TransferStep::prolong) return prolong_range<Kind, F, VL>;
+  if (step == TransferStep::restrict) return restrict_range<Kind, F, VL>;
+  if (step == TransferStep::orthonormalise) return orthonormalise_range<Kind, F, VL>;
+  return columns_range<Kind, F>;
 }
 
 }  // namespace
 
 template <class F>
-coarse::TransferKernel<F> transfer_kernel(TransferStep step, int lanes) {
-  return with_native_width<F>(lanes, [step](auto width) -> coarse::TransferKernel<F> {
-    if (step == TransferStep::prolong) return prolong_range<F, width()>;
-    if (step == TransferStep::restrict) return restrict_range<F, width()>;
-    if (step == TransferStep::orthonormalise) return orthonormalise_range<F, width()>;
-    return columns_range<F>;
-  });
+coarse::TransferKernel<F> transfer_kernel(TransferStep step, int lanes, bool of_coarse) {
+  if (of_coarse) return kernel_of<coarse::coarse_kind, F, 1>(step);
+  return with_native_width<F>(lanes,
+                              [step](auto width) -> coarse::TransferKernel<F> { return kernel_of<coarse::in_rows, F, width()>(step); });
 }
 
-template coarse::TransferKernel<float> transfer_kernel<float>(TransferStep, int);
-template coarse::TransferKernel<double> transfer_kernel<double>(TransferStep, int);
+template coarse::TransferKernel<float> transfer_kernel<float>(TransferStep, int, bool);
+template coarse::TransferKernel<double> transfer_kernel<double>(TransferStep, int, bool);
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

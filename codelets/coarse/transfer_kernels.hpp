@@ -15,7 +15,7 @@ using TransferKernel = void (*)(const TransferArguments<F>&, std::int64_t begin,
 #define QUARKSTAR_DECLARE_TRANSFER(architecture)                                   \
   namespace architecture {                                                         \
   template <class F>                                                               \
-  coarse::TransferKernel<F> transfer_kernel(coarse::TransferStep step, int lanes); \
+  coarse::TransferKernel<F> transfer_kernel(coarse::TransferStep step, int lanes, bool of_coarse); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_TRANSFER)
 #undef QUARKSTAR_DECLARE_TRANSFER

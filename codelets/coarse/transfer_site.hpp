@@ -1,7 +1,7 @@
 #pragma once
 // Between the vectors of a fine block and those of its aggregates: what kernels are given, and what they do for one aggregate, on a pack of
 // lanes (CPU) or one lane (GPU). Lanes belong to different aggregates, which are alike, so all sums run in the order of an aggregate's
-// sites.
+// sites. The fine vectors are spinors, or coarse vectors of the next level, whose sites have one lane.
 #include "codelets/arch/unroll.hpp"
 #include "codelets/field/word_place.hpp"
 #include "codelets/su3/complex.hpp"
@@ -12,7 +12,6 @@
 namespace quarkstar::coarse {
 
 inline constexpr int most_null_vectors = 32;  ///< N: what one field holds
-inline constexpr int chirality_components = 6;
 /// Vectors that share what is read of the null vectors.
 inline constexpr int vectors_at_a_time = 4;
 
@@ -36,14 +35,16 @@ struct Layer {
 /// F: double or float.
 template <class F>
 struct TransferArguments {
-  F* null_vectors[2];            ///< N spinors per site, of even and odd sites
-  F* fine[2];                    ///< n spinors per site; nullptr: these sites are zero, or are not wanted
-  F* coarse;                     ///< [coarse site, even ones first][group of 8 components][vector][re, im][component of the group]
+  F* null_vectors[2];            ///< N fine vectors per site, of even and odd sites
+  F* fine[2];                    ///< n fine vectors per site; nullptr: these sites are zero, or are not wanted
+  F* coarse[2];                  ///< of even and odd coarse sites: [outer site][group of 8 components][vector][re, im][component]
   const std::uint32_t* sites;    ///< [group of aggregates, one a lane][site of the aggregate, x fastest] 2 outer site + parity
-  const std::uint32_t* places;   ///< [group][lane] coarse site
-  const std::uint32_t* colours;  ///< [coarse site]
+  const std::uint32_t* places;   ///< [group][lane] coarse site: 2 outer site + parity
+  const std::uint32_t* colours;  ///< [parity][outer coarse site]
   const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
   int aggregate_sites, lanes, count, vectors;  ///< lanes of sites; N; n
+  int components;                              ///< of fine vectors: one chirality's, then the other's
+  int coarse_sites;                            ///< outer ones of one parity
   Layer layer;                                 ///< restrict: the sites that count
   Colours mask;                                ///< columns: the aggregates that are not zero
   int chirality;                               ///< columns
@@ -51,7 +52,7 @@ struct TransferArguments {
 
 inline constexpr int lanes_of_components = 8;
 
-/// Offset of component `row` of a coarse vector; the imaginary part is lanes_of_components behind.
+/// Offset of component `row` of a coarse vector at an outer site of its parity; the imaginary part is lanes_of_components behind.
 QUARKSTAR_HD std::size_t coarse_word(std::size_t site, int row, int vector, int components, int vectors) {
   const auto groups = static_cast<std::size_t>(components / lanes_of_components);
   return ((site * groups + static_cast<std::size_t>(row / lanes_of_components)) * static_cast<std::size_t>(vectors) +
@@ -59,61 +60,76 @@ QUARKSTAR_HD std::size_t coarse_word(std::size_t site, int row, int vector, int 
              (2 * lanes_of_components) +
          static_cast<std::size_t>(row % lanes_of_components);
 }
-
-/// The words of spinor v of n at an outer site.
+/// The word of component `row` of coarse vector v at the place of an aggregate.
 template <class F>
-QUARKSTAR_HD F* spinor_at(F* field, std::uint32_t site, int v, int n, int lanes) {
-  return field + (static_cast<std::size_t>(site >> 1) * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) *
-                     static_cast<std::size_t>(24 * lanes);
+QUARKSTAR_HD F* coarse_at(const TransferArguments<F>& a, std::uint32_t place, int row, int v) {
+  return a.coarse[place & 1] + coarse_word(place >> 1, row, v, 2 * a.count, a.vectors);
 }
-/// Chunk: words of a lane that lie together (codelets/field/word_place.hpp); 1: rows of lanes.
-template <int Chunk, class V, class F>
-QUARKSTAR_HD site::Complex<V> load_component(const F* spinor, int c, int lane, int lanes) {
-  return {V::load(spinor + site::word_place(2 * c, lane, lanes, Chunk)), V::load(spinor + site::word_place(2 * c + 1, lane, lanes, Chunk))};
+/// The colour of the aggregate at a place.
+template <class F>
+QUARKSTAR_HD std::uint32_t colour_at(const TransferArguments<F>& a, std::uint32_t place) {
+  return a.colours[(place & 1) * static_cast<std::uint32_t>(a.coarse_sites) + (place >> 1)];
 }
-template <int Chunk, class V, class F>
-QUARKSTAR_HD void store_component(F* spinor, int c, int lane, int lanes, const site::Complex<V>& z) {
-  z.re.store(spinor + site::word_place(2 * c, lane, lanes, Chunk));
-  z.im.store(spinor + site::word_place(2 * c + 1, lane, lanes, Chunk));
+
+/// Kinds of fine vectors, and how the words of a lane lie: spinors in rows of lanes, in chunks of so many words
+/// (codelets/field/word_place.hpp), or coarse vectors.
+inline constexpr int coarse_kind = 0, in_rows = 1;
+
+/// Word `part` (re, im) of component c of fine vector v of n at a site, in one lane.
+template <int Kind, class F>
+QUARKSTAR_HD F* fine_word(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int part, int lane) {
+  const std::size_t outer = site >> 1;
+  if constexpr (Kind == coarse_kind) {
+    return field + coarse_word(outer, c, v, a.components, n) + part * lanes_of_components;
+  } else {
+    return field + (outer * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) * static_cast<std::size_t>(24 * a.lanes) +
+           site::word_place(2 * c + part, lane, a.lanes, Kind);
+  }
+}
+template <int Kind, class V, class F>
+QUARKSTAR_HD site::Complex<V> load_component(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane) {
+  return {V::load(fine_word<Kind>(a, field, site, v, n, c, 0, lane)), V::load(fine_word<Kind>(a, field, site, v, n, c, 1, lane))};
 }
 
 /// fine_v(x) = sum_j null_j(x) coarse_v[row of j], for Count vectors from `first` on, at one outer site and one component; of(row, t): the
 /// coarse component of vector first + t.
-template <int Chunk, int Count, class V, class F, class Of>
+template <int Kind, int Count, class V, class F, class Of>
 QUARKSTAR_HD void prolong_component(const TransferArguments<F>& a, std::uint32_t site, int c, int lane, int first, Of&& of) {
-  const int parity = static_cast<int>(site & 1), row = c < chirality_components ? 0 : a.count;
+  const int parity = static_cast<int>(site & 1), row = c < a.components / 2 ? 0 : a.count;
   site::Complex<V> sum[Count];
   for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
   for (int j = 0; j < a.count; ++j) {
-    const auto b = load_component<Chunk, V>(spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes), c, lane, a.lanes);
+    const auto b = load_component<Kind, V>(a, a.null_vectors[parity], site, j, a.count, c, lane);
     for (int t = 0; t < Count; ++t) sum[t] = site::multiply_add(of(row + j, t), b, sum[t]);
   }
-  for (int t = 0; t < Count; ++t)
-    store_component<Chunk>(spinor_at(a.fine[parity], site, first + t, a.vectors, a.lanes), c, lane, a.lanes, sum[t]);
+  for (int t = 0; t < Count; ++t) {
+    sum[t].re.store(fine_word<Kind>(a, a.fine[parity], site, first + t, a.vectors, c, 0, lane));
+    sum[t].im.store(fine_word<Kind>(a, a.fine[parity], site, first + t, a.vectors, c, 1, lane));
+  }
 }
 
 /// sum_t += <null_j(x), fine_{first + t}(x)> over one chirality's components at one outer site.
-template <int Chunk, int Count, class V, class F>
+template <int Kind, int Count, class V, class F>
 QUARKSTAR_HD void restrict_site(const TransferArguments<F>& a, std::uint32_t site, int row, int lane, int first,
                                 site::Complex<V> (&sum)[Count]) {
   const int parity = static_cast<int>(site & 1), chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
-  const F* null = spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes);
-  for (int c = chirality * chirality_components; c < (chirality + 1) * chirality_components; ++c) {
-    const auto b = load_component<Chunk, V>(null, c, lane, a.lanes);
+  const int half = a.components / 2;
+  for (int c = chirality * half; c < (chirality + 1) * half; ++c) {
+    const auto b = load_component<Kind, V>(a, a.null_vectors[parity], site, j, a.count, c, lane);
     for (int t = 0; t < Count; ++t) {
-      const auto x = load_component<Chunk, V>(spinor_at(a.fine[parity], site, first + t, a.vectors, a.lanes), c, lane, a.lanes);
+      const auto x = load_component<Kind, V>(a, a.fine[parity], site, first + t, a.vectors, c, lane);
       sum[t] = site::conjugate_multiply_add(b, x, sum[t]);
     }
   }
 }
 
 /// Gram-Schmidt, twice, of one chirality of the null vectors of Lanes aggregates, in double precision; products and sums round one by one.
-template <int Chunk, int Lanes, class F>
+template <int Kind, int Lanes, class F>
 QUARKSTAR_HD void orthonormalise(const TransferArguments<F>& a, std::int64_t group, int lane, int chirality) {
   const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
-  const int begin = chirality * chirality_components, end = begin + chirality_components;
+  const int begin = chirality * (a.components / 2), end = begin + a.components / 2;
   const auto word = [&](int j, std::uint32_t site, int c, int part, int l) -> F& {
-    return spinor_at(a.null_vectors[site & 1], site, j, a.count, a.lanes)[site::word_place(2 * c + part, lane + l, a.lanes, Chunk)];
+    return *fine_word<Kind>(a, a.null_vectors[site & 1], site, j, a.count, c, part, lane + l);
   };
   double re[Lanes], im[Lanes];
   for (int pass = 0; pass < 2; ++pass)
@@ -148,17 +164,15 @@ QUARKSTAR_HD void orthonormalise(const TransferArguments<F>& a, std::int64_t gro
 }
 
 /// One chirality of the null vectors as N fine vectors, on the aggregates of the mask's colours; zero elsewhere. Of one site and lane.
-template <int Chunk, class F>
+template <int Kind, class F>
 QUARKSTAR_HD void copy_columns(const TransferArguments<F>& a, std::uint32_t site, int lane, bool wanted) {
   const std::uint32_t parity = site & 1;
-  for (int j = 0; j < a.count; ++j) {
-    const F* from = spinor_at(a.null_vectors[parity], site, j, a.count, a.lanes);
-    F* to = spinor_at(a.fine[parity], site, j, a.count, a.lanes);
-    for (int w = 0; w < 24; ++w) {
-      const int place = site::word_place(w, lane, a.lanes, Chunk);
-      to[place] = wanted && w / (2 * chirality_components) == a.chirality ? from[place] : F{0};
-    }
-  }
+  for (int j = 0; j < a.count; ++j)
+    for (int c = 0; c < a.components; ++c)
+      for (int part = 0; part < 2; ++part)
+        *fine_word<Kind>(a, a.fine[parity], site, j, a.count, c, part, lane) =
+            wanted && c / (a.components / 2) == a.chirality ? *fine_word<Kind>(a, a.null_vectors[parity], site, j, a.count, c, part, lane)
+                                                            : F{0};
 }
 
 /// What a kernel does with groups of aggregates.

@@ -19,9 +19,10 @@ KrylovLimits limits_for(int steps, int restart) {
 
 }  // namespace
 
-FixedSteps::FixedSteps(LinearOperator& a, const NamedKrylovSolver& solver, int steps, int restart)
+FixedSteps::FixedSteps(LinearOperator& a, const NamedKrylovSolver& solver, int steps, int restart, const Preconditioner& precondition)
     : steps_(steps), limits_(limits_for(steps, restart)), r_(a.field()) {
   if (!solver.can_be_inner()) throw ShapeError("FixedSteps", "a solver whose vectors depend on each other");
+  limits_.precondition = precondition;
   recurrence_ = solver.make(a, limits_, a.vectors());
 }
 

@@ -13,8 +13,8 @@ namespace quarkstar {
 /// breakdown finds nothing to do and is counted all the same (work_ledger.hpp). Memory: the recurrence's, and one field.
 class FixedSteps {
  public:
-  /// solver: one that can_be_inner(), and fits A, which outlives this. restart: KrylovLimits::restart.
-  FixedSteps(LinearOperator& a, const NamedKrylovSolver& solver, int steps, int restart);
+  /// solver: one that can_be_inner(), and fits A, which outlives this. restart, precondition: of KrylovLimits.
+  FixedSteps(LinearOperator& a, const NamedKrylovSolver& solver, int steps, int restart, const Preconditioner& precondition = {});
   /// What it holds for n vectors.
   static RecurrenceMemory memory(const NamedKrylovSolver& solver, int steps, int restart, int n);
   FixedSteps(const FixedSteps&) = delete;  // the recurrence refers to the limits

@@ -124,5 +124,9 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 2> {
 }  // namespace
 
 NamedKrylovSolver gcr_solver() { return solver_by<GeneralisedConjugateResidual>({.name = "gcr", .any_operator = true, .flexible = true}); }
+NamedKrylovSolver multigrid_solver() {
+  return solver_by<GeneralisedConjugateResidual>(
+      {.name = "multigrid", .any_operator = true, .flexible = true, .multigrid = true, .usual_restart = 16});
+}
 
 }  // namespace quarkstar

@@ -28,7 +28,7 @@ const std::vector<std::string>& solver_names(bool hermitian) {
   static const auto names_of = [](bool any_operator) {
     std::vector<std::string> names;
     for (const NamedKrylovSolver& solver : krylov_solvers())
-      if (solver.any_operator == any_operator) names.emplace_back(solver.name);
+      if (solver.any_operator == any_operator && !solver.multigrid) names.emplace_back(solver.name);
     return names;
   };
   static const std::vector<std::string> of_any = names_of(true), of_hermitian = names_of(false);

@@ -88,13 +88,15 @@ struct NamedKrylovSolver {
   bool one_operator = false;      ///< all A_v must be the same
   bool mixes_vectors = false;     ///< the bits of a vector depend on those beside it
   bool vectors_in_lanes = false;  ///< has kernels for colour vectors in lanes (Lattice::vectors_in_lanes())
+  bool multigrid = false;         ///< with multigrid for its preconditioner, whether settings of that are given or not
+  int usual_restart = 8;          ///< KrylovLimits::restart where a run leaves it open
   bool shifted = false;           ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
   MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
   RecurrenceMemory (*memory)(int restart, int vectors) = nullptr;
   bool keeps_directions = false;  ///< KrylovLimits::restart of them
 
   /// Whether a fixed number of its steps can be a preconditioner.
-  bool can_be_inner() const { return !mixes_vectors && !shifted; }
+  bool can_be_inner() const { return !mixes_vectors && !shifted && !multigrid; }
 };
 /// All of them: those of solvers/krylov/solvers.inc.
 const std::vector<NamedKrylovSolver>& krylov_solvers();

@@ -4,6 +4,8 @@
 #include "codelets/lattice/random.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 
@@ -12,8 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
-#include <vector>
+#include <numeric>
 
 namespace quarkstar {
 namespace {
@@ -24,18 +25,28 @@ const NamedKrylovSolver& gcr() { return *find_krylov_solver("gcr"); }
 /// GCR without restarts, as far as it keeps directions.
 int directions_for(int steps) { return std::min(steps, gcr_steps::most_directions); }
 
+double flops_of_this_thread() { return runtime::Events::of_this_thread().cost.flops; }
+
 std::vector<double> norms2(const Field& field) {
   const runtime::PartialSums sums(static_cast<int>(field.lattice()->local_blocks().size()), field.vectors());
   blas::submit<blas::Norm>({&field}, {}, {}, &sums);
   return runtime::values_of(sums, field.vectors());
 }
+double norm2(const Field& field) {
+  const std::vector<double> of_vectors = norms2(field);
+  return std::accumulate(of_vectors.begin(), of_vectors.end(), 0.0);
+}
 
 /// sqrt(sum_v |a_v|^2 / sum_v |b_v|^2).
-double ratio(const Field& a, const Field& b) {
-  double above = 0, below = 0;
-  for (const double norm2 : norms2(a)) above += norm2;
-  for (const double norm2 : norms2(b)) below += norm2;
-  return std::sqrt(above / below);
+double ratio(const Field& a, const Field& b) { return std::sqrt(norm2(a) / norm2(b)); }
+double ratio(const FullField& a, const FullField& b) { return std::sqrt((norm2(a.even) + norm2(a.odd)) / (norm2(b.even) + norm2(b.odd))); }
+
+/// to -= from.
+void subtract(const FullField& to, const FullField& from) {
+  for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&to.of(parity), &from.of(parity)}, {-1.0});
+}
+void copy(const FullField& to, const FullField& from) {
+  for (const int parity : {0, 1}) blas::submit<blas::Scale>({&to.of(parity), &from.of(parity)}, {1.0});
 }
 
 /// Normal numbers on the field's sites; first: the number of the first vector among all that are drawn.
@@ -66,145 +77,236 @@ void normalise(const Field& to, const Field& x) {
 
 }  // namespace
 
-void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur) {
-  coarse::require_aggregates(decomposition, settings.aggregate, settings.null_vectors);
-  constexpr int most_steps = 1000;
-  for (const auto& [name, steps, least] : {std::tuple{"smoother-steps", settings.smoother_steps, 1},
-                                           {"coarse-steps", settings.coarse_steps, 1},
-                                           {"setup-steps", settings.setup_steps, 1},
-                                           {"setup-cycles", settings.setup_cycles, 0}})
-    if (steps < least || steps > most_steps)
-      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most_steps));
-  if (precision == Precision::half)
-    throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
-  if (schur != Schur::asymmetric)
-    throw Error(ErrorKind::input, Parameter("schur"), "multigrid is for the asymmetric Schur complement", "use asymmetric");
-}
+Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors)
+    : aggregates(fine, components, aggregate, null_vectors), matrices(aggregates), test(fine, 1, components, null_vectors) {}
 
-Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass)
-    : fine_(fine),
-      settings_(settings),
-      aggregates_(fine.lattice(), settings.aggregate, settings.null_vectors),
-      matrices_(aggregates_),
-      test_(fine.lattice(), 1, spinor_components, settings.null_vectors) {
+Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass) : fine_(fine), settings_(settings) {
+  for (int level = 0; level + 1 < settings.levels; ++level) {
+    const LatticePointer& lattice = level == 0 ? fine.lattice() : spaces_.back()->aggregates.coarse();
+    const int components = level == 0 ? spinor_components : spaces_.back()->aggregates.components();
+    spaces_.push_back(std::make_unique<Space>(lattice, components, aggregate_of(settings, level), settings.null_vectors));
+  }
   fine.prepare(settings.null_vectors);
+  const double flops = flops_of_this_thread(), start = runtime::now_us();
   const std::unique_ptr<EvenOdd> m = fine.system(settings.null_vectors, same_for_all(mass));
-  make_null_vectors(*m);
+  const bool loaded = load_null_vectors();
+  if (!loaded) make_null_vectors(*m);
   coarsen(*m);
-  for (int cycle = 0; cycle < settings.setup_cycles; ++cycle) {
+  for (int cycle = 0; cycle < settings.setup_cycles && !loaded; ++cycle) {
     improve(*m);
     coarsen(*m);
   }
+  runtime::Session::current().wait_all();
+  setup_flops_ = flops_of_this_thread() - flops;
+  setup_seconds_ = (runtime::now_us() - start) * 1e-6;
   if constexpr (runtime::backend::computes) verify(mass);
   runtime::Session::current().wait_all();
+  if (!loaded) save_null_vectors();
+}
+
+bool Multigrid::load_null_vectors() {
+  if (!settings_.files.load) return false;
+  const Field& test = spaces_.front()->test;
+  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+                              HostField(spinor_components, fine_.lattice()->decomposition().part()));
+  runtime::Session::current().wait_all();  // files are for times without messages
+  if (!settings_.files.load(host)) return false;
+  transfer::load(test, host);
+  runtime::Session::current().wait_all();
+  return true;
+}
+
+void Multigrid::save_null_vectors() const {
+  if (!settings_.files.save) return;
+  const Field& test = spaces_.front()->test;
+  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+                              HostField(spinor_components, fine_.lattice()->decomposition().part()));
+  transfer::store(host, test);
+  runtime::Session::current().wait_all();
+  settings_.files.save(host);
 }
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
   const Field noise = m.field(), filtered = m.field();
   load_noise(noise, 0);
   FixedSteps(m, *find_krylov_solver("bicgstab"), settings_.setup_steps, 1).apply(filtered, noise, {});
-  normalise(test_, filtered);
+  normalise(spaces_.front()->test, filtered);
 }
 
 void Multigrid::improve(EvenOdd& m) {
   const Field better = m.field();
-  MultigridCycle(m, *this).apply(better, test_);
-  normalise(test_, better);
+  MultigridCycle(m, *this).apply(better, spaces_.front()->test);
+  normalise(spaces_.front()->test, better);
 }
 
-void Multigrid::coarsen(EvenOdd& m) {
-  const FullField& null_vectors = aggregates_.null_vectors();
-  const FullField zero(fine_.lattice(), spinor_components, settings_.null_vectors);
-  for (const int parity : {0, 1}) blas::submit<blas::Fill>({&zero.of(parity)}, {0.0});
-  blas::submit<blas::Scale>({&null_vectors.odd, &test_}, {1.0});
-  m.reconstruct(null_vectors.even, zero, test_);  // M v = (0, Mh v)
-  aggregates_.orthonormalise();
-  matrices_.compute(aggregates_, m);
+void Multigrid::coarsen(EvenOdd& fine) {
+  std::unique_ptr<coarse::CoarseOperator> next;
+  for (std::size_t level = 0; level < spaces_.size(); ++level) {
+    Space& space = *spaces_[level];
+    EvenOdd& m = next ? *next : fine;
+    const FullField& null_vectors = space.aggregates.null_vectors();
+    std::optional<FullField> raw;
+    {
+      const FullField zero(m.lattice(), m.components(), settings_.null_vectors);
+      for (const int parity : {0, 1}) blas::submit<blas::Fill>({&zero.of(parity)}, {0.0});
+      blas::submit<blas::Scale>({&null_vectors.odd, &space.test}, {1.0});
+      m.reconstruct(null_vectors.even, zero, space.test);  // M v = (0, Mh v)
+    }
+    const bool last = level + 1 == spaces_.size();
+    if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
+    space.aggregates.orthonormalise();
+    space.matrices.compute(space.aggregates, m);
+    space.matrices.eliminate();
+    if (last) break;
+    const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
+    space.aggregates.restrict(restricted, coarse::Aggregates::both(*raw));
+    normalise(spaces_[level + 1]->test, restricted.odd);
+    next = std::make_unique<coarse::CoarseOperator>(space.matrices, settings_.null_vectors);
+  }
 }
 
 void Multigrid::verify(double mass) {
   constexpr int n = 4;
   fine_.prepare(n);
-  const std::unique_ptr<EvenOdd> m = fine_.system(n, same_for_all(mass));
-  const FullField fine(fine_.lattice(), spinor_components, n), image(fine_.lattice(), spinor_components, n);
-  const Field c = aggregates_.coarse_field(n), product = aggregates_.coarse_field(n), expected = aggregates_.coarse_field(n);
-  for (const int parity : {0, 1}) load_noise(fine.of(parity), settings_.null_vectors);
-  aggregates_.restrict(c, coarse::Aggregates::both(fine));  // coarse vectors of chance
-  aggregates_.prolong(coarse::Aggregates::both(fine), c);
-  aggregates_.restrict(product, coarse::Aggregates::both(fine));
-  blas::submit<blas::AddScaled>({&product, &c}, {-1.0});
-  verification_.orthonormality = ratio(product, c);
+  const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
+  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, n);
+  for (const int parity : {0, 1}) load_noise(noise->of(parity), settings_.null_vectors);
+  std::unique_ptr<coarse::CoarseOperator> above;
+  for (const auto& space : spaces_) {
+    EvenOdd& m = above ? *above : *fine;
+    const coarse::Aggregates& aggregates = space->aggregates;
+    const FullField prolonged(m.lattice(), m.components(), n), image(m.lattice(), m.components(), n);
+    FullField c = aggregates.coarse_field(n);
+    const FullField product = aggregates.coarse_field(n), expected = aggregates.coarse_field(n);
+    aggregates.restrict(c, coarse::Aggregates::both(*noise));  // coarse vectors of chance
+    aggregates.prolong(coarse::Aggregates::both(prolonged), c);
+    aggregates.restrict(product, coarse::Aggregates::both(prolonged));
+    subtract(product, c);
+    const auto keep_larger = [](double& largest, double value) {
+      if (!(value <= largest)) largest = value;  // NaN too
+    };
+    keep_larger(verification_.orthonormality, ratio(product, c));
 
-  submit_together([&] {
-    for (const int parity : {0, 1}) m->times_m(image.of(parity), fine, 1);
-  });
-  aggregates_.restrict(expected, coarse::Aggregates::both(image));
-  coarse::CoarseOperator operation(matrices_, n);
-  operation.apply(product, c, {}, false, {});
-  blas::submit<blas::AddScaled>({&expected, &product}, {-1.0});
-  verification_.galerkin = ratio(expected, product);
+    submit_together([&] {
+      for (const int parity : {0, 1}) m.times_m(image.of(parity), prolonged, 1);
+    });
+    aggregates.restrict(expected, coarse::Aggregates::both(image));
+    auto operation = std::make_unique<coarse::CoarseOperator>(space->matrices, n);
+    for (const int parity : {0, 1}) operation->times_m(product.of(parity), c, 1);
+    subtract(product, expected);
+    keep_larger(verification_.galerkin, ratio(product, expected));
+    noise.emplace(std::move(c));
+    above = std::move(operation);
+  }
 
-  const Field r = m->field(), x = m->field(), left = m->field();
+  const Field r = fine->field(), x = fine->field(), left = fine->field();
   load_noise(r, settings_.null_vectors + n);
-  MultigridCycle(*m, *this).apply(x, r);
-  m->apply(left, x, {}, false, {});
+  MultigridCycle cycle(*fine, *this);
+  verification_.cycle_flops.assign(static_cast<std::size_t>(levels()), 0);
+  cycle.count_into(&verification_.cycle_flops);
+  cycle.apply(x, r);
+  for (double& flops : verification_.cycle_flops) flops /= n;
+  fine->apply(left, x, {}, false, {});
   blas::submit<blas::AddScaled>({&left, &r}, {-1.0});
   verification_.contraction = ratio(left, r);
 
-  const double rounding = fine_.lattice()->precision() == Precision::double_ ? 1e-10 : 1e-3;
-  const auto fail = [&](const char* what, double value, const char* remedy) {
-    throw Error(ErrorKind::numerical, Parameter("null-vectors"), fmt::format("the multigrid set-up failed: {} {:.1e}", what, value),
-                remedy);
+  const double rounding = fine_.lattice()->precision() == Precision::double_ ? 1e-9 : 1e-3;
+  const auto fail = [&](const std::string& what, const char* remedy) {
+    throw Error(ErrorKind::numerical, Parameter("null-vectors"), "the multigrid set-up failed: " + what, remedy);
   };
   if (!(verification_.orthonormality < rounding))
-    fail("null vectors depend on each other on an aggregate, |P^+ P c - c| / |c| =", verification_.orthonormality,
+    fail(fmt::format("null vectors depend on each other on an aggregate, |P^+ P c - c| / |c| = {:.1e}", verification_.orthonormality),
          "give fewer null vectors or larger aggregates");
-  if (!(verification_.galerkin < rounding)) fail("|D_c c - P^+ M P c| / |D_c c| =", verification_.galerkin, "use double precision");
+  if (std::isnan(verification_.galerkin)) fail("the own block of a coarse site has no inverse", "give other aggregates or null vectors");
+  if (!(verification_.galerkin < rounding))
+    fail(fmt::format("|D_c c - P^+ M P c| / |P^+ M P c| = {:.1e}", verification_.galerkin), "use double precision");
   if (!(verification_.contraction < 1))
-    fail("a cycle leaves of a residual", verification_.contraction, "give more setup-steps or null vectors, or a heavier quark");
+    fail(fmt::format("a cycle leaves {:.3f} of a residual", verification_.contraction),
+         "give more setup-steps or null vectors, or a heavier quark");
 }
 
-MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigrid)
+double Multigrid::on_all_ranks_per_site(double flops) const {
+  runtime::mpi::Job::current().combine(std::span<double>(&flops, 1), runtime::mpi::Combine::sum);
+  return flops / static_cast<double>(volume(fine_.lattice()->decomposition().lattice()));
+}
+
+std::vector<std::pair<std::string, double>> Multigrid::numbers() const {
+  std::vector<std::pair<std::string, double>> numbers{{"multigrid_levels", levels()},
+                                                      {"multigrid_contraction", verification_.contraction},
+                                                      {"multigrid_setup_seconds", setup_seconds_},
+                                                      {"multigrid_setup_flops_per_site", on_all_ranks_per_site(setup_flops_)}};
+  for (std::size_t level = 0; level < verification_.cycle_flops.size(); ++level)
+    numbers.emplace_back(fmt::format("multigrid_cycle_flops_per_site_level_{}", level),
+                         on_all_ranks_per_site(verification_.cycle_flops[level]));
+  return numbers;
+}
+
+MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own)
     : system_(system),
-      multigrid_(multigrid),
-      coarse_(multigrid.matrices(), system.vectors()),
-      coarse_solver_(coarse_, gcr(), multigrid.settings().coarse_steps, directions_for(multigrid.settings().coarse_steps)),
+      aggregates_(multigrid.space(level).aggregates),
+      level_(level),
+      own_(own),
+      coarse_(multigrid.space(level).matrices, system.vectors()),
+      next_(level + 2 < multigrid.levels() ? std::unique_ptr<MultigridCycle>(new MultigridCycle(coarse_, multigrid, level + 1, &coarse_))
+                                           : nullptr),
+      coarse_solver_(coarse_, gcr(), next_ ? multigrid.settings().cycle_steps : multigrid.settings().coarse_steps,
+                     directions_for(next_ ? multigrid.settings().cycle_steps : multigrid.settings().coarse_steps), next_cycle()),
       smoother_(system, gcr(), multigrid.settings().smoother_steps, directions_for(multigrid.settings().smoother_steps)),
-      coarse_residual_(coarse_.field()),
-      coarse_solution_(coarse_.field()),
+      coarse_residual_(aggregates_.coarse_field(system.vectors())),
+      coarse_solution_(aggregates_.coarse_field(system.vectors())),
+      coarse_rhs_(coarse_.field()),
       residual_(system.field()),
       correction_(system.field()) {
-  if (system.lattice() != multigrid.aggregates().fine()) throw ShapeError("MultigridCycle", "a system on another lattice");
+  if (system.lattice() != aggregates_.fine()) throw ShapeError("MultigridCycle", "a system on another lattice");
 }
 
-RecurrenceMemory MultigridCycle::fine_memory(const MultigridSettings& settings, int n) {
-  RecurrenceMemory memory = FixedSteps::memory(gcr(), settings.smoother_steps, directions_for(settings.smoother_steps), n);
-  memory.fields += 2;
-  return memory;
+Preconditioner MultigridCycle::next_cycle() const {
+  if (!next_) return {};
+  return [cycle = next_.get()](const Field& out, const Field& in, const runtime::Guard& guard) { cycle->apply(out, in, guard); };
 }
 
-RecurrenceMemory MultigridCycle::coarse_memory(const MultigridSettings& settings, int n) {
-  RecurrenceMemory memory = FixedSteps::memory(gcr(), settings.coarse_steps, directions_for(settings.coarse_steps), n);
-  memory.fields += 2;
-  return memory;
+void MultigridCycle::count_into(std::vector<double>* flops) {
+  flops_ = flops;
+  if (next_) next_->count_into(flops);
+}
+
+RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, int level, int n) {
+  const auto steps_of = [&](int steps) { return FixedSteps::memory(gcr(), steps, directions_for(steps), n); };
+  RecurrenceMemory all{0, 0};
+  const auto add = [&](const RecurrenceMemory& memory, int fields) {
+    all.fields += memory.fields + fields;
+    all.state_bytes += memory.state_bytes;
+  };
+  const bool coarsest = level + 1 == settings.levels;
+  if (!coarsest) add(steps_of(settings.smoother_steps), 2);
+  if (level > 0) add(steps_of(coarsest ? settings.coarse_steps : settings.cycle_steps), 4 + 1 + 2);
+  return all;
 }
 
 void MultigridCycle::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
-  const coarse::Aggregates& aggregates = multigrid_.aggregates();
-  const auto on_solved_sites = [&](const Field& field) {
-    coarse::Aggregates::Fine fine{nullptr, nullptr};
-    fine[static_cast<std::size_t>(field.parity())] = &field;
-    return fine;
-  };
   runtime::Guard within = guard;  // of fields that nobody reads later
   within.keeps = false;
-  aggregates.restrict(coarse_residual_, on_solved_sites(in), within);
-  coarse_solver_.apply(coarse_solution_, coarse_residual_, within);
-  aggregates.prolong(on_solved_sites(out), coarse_solution_, guard);
+  const double start = flops_of_this_thread();
+  const Field* right_hand_side = &in;
+  if (own_ != nullptr) {  // its system is A^-1 times the Schur complement
+    own_->times_own(residual_, in, within);
+    right_hand_side = &residual_;
+  }
+  aggregates_.restrict(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
+  coarse_.prepare(coarse_rhs_, coarse_residual_, within);
+  const double before = flops_of_this_thread(), counted = flops_ == nullptr ? 0 : std::accumulate(flops_->begin(), flops_->end(), 0.0);
+  coarse_solver_.apply(coarse_solution_.odd, coarse_rhs_, within);
+  const double after = flops_of_this_thread();
+  coarse_.reconstruct(coarse_solution_.even, coarse_residual_, coarse_solution_.odd, within);
+  aggregates_.prolong(coarse::Aggregates::one(out), coarse_solution_, guard);
   system_.apply(residual_, out, {}, false, within);
   blas::submit<blas::Direction>({&residual_, &in}, {-1.0}, within);  // in - Mh x
   smoother_.apply(correction_, residual_, within);
   blas::submit<blas::AddScaled>({&out, &correction_}, {1.0}, guard);
+  if (flops_ == nullptr) return;
+  const double deeper = std::accumulate(flops_->begin(), flops_->end(), 0.0) - counted;
+  (*flops_)[static_cast<std::size_t>(level_)] += flops_of_this_thread() - start - (after - before);
+  (*flops_)[static_cast<std::size_t>(level_) + 1] += after - before - deeper;
 }
 
 }  // namespace quarkstar

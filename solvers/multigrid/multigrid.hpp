@@ -1,78 +1,104 @@
 #pragma once
-// Adaptive multigrid of two levels as a preconditioner, on the task graph.
+// Adaptive multigrid as a preconditioner, on the task graph.
 #include "codelets/coarse/coarse_operator.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
-#include "solvers/settings.hpp"
+#include "solvers/multigrid/choice.hpp"
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace quarkstar {
 
-/// Throws Error(input) naming the parameter for settings with which there is no multigrid: aggregates or null vectors that do not fit the
-/// lattice or its cut, numbers of steps, fields in half precision, the symmetric Schur complement.
-void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur);
-
-/// The space between the two levels for one operator M, made by a set-up:
-///   1. N null vectors: v = a fixed number of BiCGStab steps on Mh v = noise (which leaves the modes near zero), all N at once; noise is
-///      a function of global sites;
-///   2. block-orthonormalised P and D_c = P^+ M P (codelets/coarse);
-///   3. some times: v = one multigrid cycle on v, all N at once, and P and D_c anew;
-///   4. verification (verify()).
+/// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
+/// level l. Of each level, from the finest on:
+///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise is
+///      a function of global sites. Level l + 1: R v of the level above;
+///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
+/// some times: v = one multigrid cycle on v on level 0, and all levels anew; then verification (verify()). Null vectors from settings.files
+/// take the place of those of level 0, and nothing is done some times.
 class Multigrid {
  public:
-  /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. mass: of the operator that is
-  /// coarsened; others near it are served too, with more iterations. Waits until the set-up has ended. Throws Error(numerical) where it
-  /// fails the verification.
+  /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
+  /// mass: of the operator that is coarsened; others near it are served too, with more iterations. Waits until the set-up has ended. Throws
+  /// Error(numerical) where it fails the verification.
   Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass);
 
   const MultigridSettings& settings() const { return settings_; }
-  const coarse::Aggregates& aggregates() const { return aggregates_; }
-  const coarse::CoarseMatrices& matrices() const { return matrices_; }
   PreparedAction& fine() const { return fine_; }
+  int levels() const { return static_cast<int>(spaces_.size()) + 1; }
 
-  /// What verification found.
+  /// Between level `level` and the next.
+  struct Space {
+    Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors);
+    coarse::Aggregates aggregates;
+    coarse::CoarseMatrices matrices;
+    Field test;  ///< the null vectors on solved sites before orthonormalisation
+  };
+  const Space& space(int level) const { return *spaces_[static_cast<std::size_t>(level)]; }
+
+  /// What verification found: the largest of all levels.
   struct Verification {
-    double orthonormality = 0;  ///< |P^+ P c - c| / |c|
-    double galerkin = 0;        ///< |D_c c - P^+ M P c| / |D_c c|
-    double contraction = 0;     ///< |r - Mh K r| / |r| for noise r
+    double orthonormality = 0;        ///< |P^+ P c - c| / |c|
+    double galerkin = 0;              ///< |D_c c - P^+ M P c| / |P^+ M P c|
+    double contraction = 0;           ///< |r - Mh K r| / |r| for noise r, level 0
+    std::vector<double> cycle_flops;  ///< of one cycle on one vector, by level, of this rank
   };
   const Verification& verification() const { return verification_; }
+  /// For reports: the verification, and what set-up and cycle cost, in flop per site of the lattice.
+  std::vector<std::pair<std::string, double>> numbers() const;
 
  private:
+  bool load_null_vectors();
+  void save_null_vectors() const;
   void make_null_vectors(EvenOdd& m);
   void improve(EvenOdd& m);
   void coarsen(EvenOdd& m);
   void verify(double mass);
+  double on_all_ranks_per_site(double flops) const;
 
   PreparedAction& fine_;
   MultigridSettings settings_;
-  coarse::Aggregates aggregates_;
-  coarse::CoarseMatrices matrices_;
-  Field test_;  ///< the null vectors on solved sites before orthonormalisation
+  std::vector<std::unique_ptr<Space>> spaces_;
   Verification verification_;
+  double setup_flops_ = 0, setup_seconds_ = 0;
 };
 
-/// out_v = K in_v, K an approximate inverse of the even-odd system Mh on the sites of its parity, for n vectors:
-///   x = P_o y, D_c y = P_o^+ in by a fixed number of GCR steps (M^-1 (0, in) on odd sites is Mh^-1 in, and P_o is P there);
+/// out_v = K in_v, K an approximate inverse of the even-odd system Mh of a level on the sites of its parity, for n vectors:
+///   D_c y = R_o in on the next level, by a fixed number of GCR steps on its even-odd system: on the coarsest level without a
+///   preconditioner, on others with K of that level (V-cycle: one step; K-cycle: more);
+///   x = P_o y, for M^-1 (0, in) on odd sites is Mh^-1 in, and P_o is P there;
 ///   out = x + S (in - Mh x), S a fixed number of GCR steps.
 /// All is tasks of the caller's iteration: nothing waits and nobody looks. K is not linear, so its solver must be flexible. Bits depend on
-/// the aggregates, not on cut, device, policy or the other vectors. Cost: smoother_steps + 1 times Mh, coarse_steps times D_c, transfers.
+/// the aggregates, not on cut, device, policy or the other vectors.
 class MultigridCycle {
  public:
   /// system: of the multigrid's fine operator; both outlive this.
-  MultigridCycle(LinearOperator& system, const Multigrid& multigrid);
-  /// Fields that it holds for each right-hand side: on the fine level, and on the coarse one.
-  static RecurrenceMemory fine_memory(const MultigridSettings& settings, int n);
-  static RecurrenceMemory coarse_memory(const MultigridSettings& settings, int n);
+  MultigridCycle(LinearOperator& system, const Multigrid& multigrid) : MultigridCycle(system, multigrid, 0, nullptr) {}
+  /// Fields that it holds for each right-hand side on one level.
+  static RecurrenceMemory memory(const MultigridSettings& settings, int level, int n);
   /// Submits it. guard: the caller's state; out_v of those it leaves out stay as they are where it keeps them.
   void apply(const Field& out, const Field& in, const runtime::Guard& guard = {}) const;
+  /// Adds the flops of further applications to flops[level], of this rank.
+  void count_into(std::vector<double>* flops);
 
  private:
+  /// own: the system of a level below the finest.
+  MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own);
+  Preconditioner next_cycle() const;
+
   LinearOperator& system_;
-  const Multigrid& multigrid_;
+  const coarse::Aggregates& aggregates_;
+  int level_;
+  coarse::CoarseOperator* own_;
   mutable coarse::CoarseOperator coarse_;
+  std::unique_ptr<MultigridCycle> next_;  ///< none above the coarsest level
   FixedSteps coarse_solver_, smoother_;
-  Field coarse_residual_, coarse_solution_, residual_, correction_;
+  FullField coarse_residual_, coarse_solution_;
+  Field coarse_rhs_, residual_, correction_;
+  std::vector<double>* flops_ = nullptr;
 };
 
 }  // namespace quarkstar

@@ -3,6 +3,7 @@
 #include "codelets/actions/clover/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
 #include "codelets/coarse/coarse_operator.hpp"
+#include "codelets/field/blas.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/reference/clover.hpp"
@@ -39,21 +40,20 @@ CoarseVector random_coarse(std::size_t numbers, std::uint64_t from) {
   return coarse;
 }
 
-/// body(number in a vector of the whole lattice, word of its real part) for all components of vector v on this block; the imaginary part is
-/// coarse_lanes behind.
+/// body(number in a vector of the whole lattice, word of its real part) for all components of vector v on this block, on the sites of the
+/// field's parity; the imaginary part is coarse_lanes behind.
 template <class Body>
 void for_words(const Field& field, int b, int v, Body&& body) {
   const BlockGeometry& block = field.lattice()->block(b);
   const auto rows = static_cast<std::size_t>(field.components());
-  for (int parity = 0; parity < 2; ++parity)
-    for (int outer = 0; outer < block.outer_sites(); ++outer) {
-      Coord site = block.local_site({parity, outer, 0});
-      for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
-      const auto all = static_cast<std::size_t>(lexicographic(site, field.lattice()->decomposition().lattice()));
-      for (int row = 0; row < field.components(); ++row)
-        body(all * rows + static_cast<std::size_t>(row), coarse::coarse_word(static_cast<std::size_t>(parity * block.outer_sites() + outer),
-                                                                             row, v, field.components(), field.vectors()));
-    }
+  for (int outer = 0; outer < block.outer_sites(); ++outer) {
+    Coord site = block.local_site({field.parity(), outer, 0});
+    for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+    const auto all = static_cast<std::size_t>(lexicographic(site, field.lattice()->decomposition().lattice()));
+    for (int row = 0; row < field.components(); ++row)
+      body(all * rows + static_cast<std::size_t>(row),
+           coarse::coarse_word(static_cast<std::size_t>(outer), row, v, field.components(), field.vectors()));
+  }
 }
 template <class F>
 void load_as(const Field& field, const std::vector<CoarseVector>& host) {
@@ -67,9 +67,7 @@ void load_as(const Field& field, const std::vector<CoarseVector>& host) {
   }
 }
 template <class F>
-std::vector<CoarseVector> stored_as(const Field& field) {
-  const auto numbers = static_cast<std::size_t>(volume(field.lattice()->decomposition().lattice()) * field.components());
-  std::vector<CoarseVector> host(static_cast<std::size_t>(field.vectors()), CoarseVector(numbers));
+void store_as(std::vector<CoarseVector>& host, const Field& field) {
   for (const int b : field.lattice()->local_blocks()) {
     const runtime::HostView<F> view(field.block(b));
     for (int v = 0; v < field.vectors(); ++v)
@@ -77,13 +75,17 @@ std::vector<CoarseVector> stored_as(const Field& field) {
         host[static_cast<std::size_t>(v)][number] = {view[word], view[word + coarse_lanes]};
       });
   }
+}
+void load(const FullField& field, const std::vector<CoarseVector>& host) {
+  const bool wide = field.even.lattice()->precision() == Precision::double_;
+  for (const int parity : {0, 1}) wide ? load_as<double>(field.of(parity), host) : load_as<float>(field.of(parity), host);
+}
+std::vector<CoarseVector> stored(const FullField& field) {
+  const auto numbers = static_cast<std::size_t>(volume(field.even.lattice()->decomposition().lattice()) * field.even.components());
+  std::vector<CoarseVector> host(static_cast<std::size_t>(field.even.vectors()), CoarseVector(numbers));
+  const bool wide = field.even.lattice()->precision() == Precision::double_;
+  for (const int parity : {0, 1}) wide ? store_as<double>(host, field.of(parity)) : store_as<float>(host, field.of(parity));
   return host;
-}
-void load(const Field& field, const std::vector<CoarseVector>& host) {
-  field.lattice()->precision() == Precision::double_ ? load_as<double>(field, host) : load_as<float>(field, host);
-}
-std::vector<CoarseVector> stored(const Field& field) {
-  return field.lattice()->precision() == Precision::double_ ? stored_as<double>(field) : stored_as<float>(field);
 }
 
 struct Problem {
@@ -108,6 +110,9 @@ Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge
 struct Computed {
   std::vector<HostField> null_vectors, prolonged;
   std::vector<CoarseVector> restricted, restricted_odd, image;
+  std::vector<CoarseVector> again;            ///< the image by the even-odd system's blocks
+  std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
+  std::vector<CoarseVector> reconstructed;    ///< from D_c x and x on odd sites
 };
 
 /// coarse_in, fine_in: n of each.
@@ -119,7 +124,7 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   const std::unique_ptr<Action> action = problem.action();
   const auto prepared = action->in_precision(
       decomposition, {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
-  const coarse::Aggregates aggregates(prepared->lattice(), problem.aggregate, null_vectors);
+  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, null_vectors);
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
   for (const int parity : {0, 1}) transfer::load(aggregates.null_vectors().of(parity), noise);
@@ -133,14 +138,25 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   result.null_vectors.assign(null_vectors, none);
   for (const int parity : {0, 1}) transfer::store(result.null_vectors, aggregates.null_vectors().of(parity));
   const FullField fine(prepared->lattice(), spinor_components, n);
-  const Field c = aggregates.coarse_field(n), image = aggregates.coarse_field(n);
+  const FullField c = aggregates.coarse_field(n), image = aggregates.coarse_field(n), half = aggregates.coarse_field(n);
   load(c, coarse_in);
   aggregates.prolong(coarse::Aggregates::both(fine), c);
   result.prolonged.assign(static_cast<std::size_t>(n), none);
   for (const int parity : {0, 1}) transfer::store(result.prolonged, fine.of(parity));
   coarse::CoarseOperator operation(matrices, n);
-  operation.apply(image, c, {}, false, {});
+  for (const int parity : {0, 1}) operation.times_m(image.of(parity), c, 1);
   result.image = stored(image);
+  matrices.eliminate();
+  for (const int parity : {0, 1}) operation.times_m(half.of(parity), c, 1);
+  result.again = stored(half);
+  for (const int parity : {0, 1}) blas::submit<blas::Fill>({&half.of(parity)}, {0.0});
+  operation.apply(half.odd, c.odd, {}, false, {});
+  result.schur = stored(half);
+  operation.prepare(half.odd, image);
+  result.prepared = stored(half);
+  blas::submit<blas::Scale>({&half.odd, &c.odd}, {1.0});
+  operation.reconstruct(half.even, image, c.odd);
+  result.reconstructed = stored(half);
   for (const int parity : {0, 1}) transfer::load(fine.of(parity), fine_in);
   aggregates.restrict(image, coarse::Aggregates::both(fine));
   result.restricted = stored(image);
@@ -174,6 +190,10 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
     CHECK(difference(computed.restricted[v], space.restrict(fine[v])) < rounding);
     CHECK(difference(computed.restricted_odd[v], space.restrict(reference::restrict_to_parity(fine[v], 1))) < rounding);
     CHECK(difference(computed.image[v], space.galerkin(d, c[v])) < rounding);
+    // Of the even-odd system: what D_c x = b says of x and b.
+    CHECK(difference(computed.again[v], computed.image[v]) < 100 * rounding);
+    CHECK(difference(computed.schur[v], computed.prepared[v]) < 100 * rounding);
+    CHECK(difference(computed.reconstructed[v], c[v]) < 100 * rounding);
     CHECK(difference(space.restrict(space.prolong(c[v])), c[v]) < 1e-13);
   }
 }
@@ -213,6 +233,9 @@ TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture a
         CHECK(same_numbers(computed.restricted[v], expected.restricted[first + v]));
         CHECK(same_numbers(computed.restricted_odd[v], expected.restricted_odd[first + v]));
         CHECK(same_numbers(computed.image[v], expected.image[first + v]));
+        CHECK(same_numbers(computed.again[v], expected.again[first + v]));
+        CHECK(same_numbers(computed.schur[v], expected.schur[first + v]));
+        CHECK(same_numbers(computed.reconstructed[v], expected.reconstructed[first + v]));
       }
     };
     check(compute(problem, {1, 1, 1, 1}, precision, {c[3]}, {fine[3]}), 3);

@@ -46,7 +46,7 @@ SolverSettings multigrid(Precision precision, const Coord& aggregate = {2, 2, 2,
   SolverSettings settings = battery::settings_of("gcr", precision);
   settings.link_reals = 18;
   settings.restart = 16;
-  settings.multigrid = MultigridSettings{.aggregate = aggregate, .null_vectors = null_vectors};
+  settings.multigrid = MultigridSettings{.aggregate = aggregate, .levels = 2, .null_vectors = null_vectors};
   return settings;
 }
 
@@ -152,6 +152,70 @@ TEST_CASE("multigrid serves clover and twisted mass") {
   }
 }
 
+TEST_CASE("every level of multigrid is what its formulas say, and more levels need hardly more iterations") {
+  MESSAGE("seed " << seed);
+  const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 4));
+  int of_two = 0;
+  for (const int levels : {2, 3}) {
+    SolverSettings settings = multigrid(Precision::double_, {2, 2, 2, 2}, 16);
+    settings.multigrid->levels = levels;
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    const runtime::Decomposition decomposition(configuration().extents, {1, 1, 1, 1}, 1);
+    const wilson::Action action(configuration(), {.kappa = light});
+    const auto prepared = action.in_precision(
+        decomposition,
+        {.precision = Precision::double_, .speed = {.measure = false}, .unit = coarse::unit_of(settings.multigrid->aggregate)});
+    const Multigrid hierarchy(*prepared, *settings.multigrid, light);
+    const Multigrid::Verification& found = hierarchy.verification();
+    CHECK(hierarchy.levels() == levels);
+    CHECK(found.orthonormality < 1e-13);
+    CHECK(found.galerkin < 1e-11);
+    CHECK(found.contraction < 0.5);
+    for (const double flops : found.cycle_flops) CHECK(flops > 0);
+    Solver solver(decomposition, action, settings);
+    HostField solution(spinor_components, source.extents);
+    const SolveResult result = solver.solve(source, solution);
+    MESSAGE(levels << " levels: contraction " << found.contraction << ", " << result.iterations << " iterations");
+    CHECK(result.converged());
+    CHECK(residual_of(light, source, solution) < 1.01e-10);
+    if (levels == 2) of_two = result.iterations;
+    else CHECK(result.iterations <= of_two + of_two / 2);
+  }
+}
+
+TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
+  const auto chosen = [](const Coord& lattice) { return completed(MultigridSettings{}, lattice); };
+  CHECK(chosen({8, 8, 8, 8}).aggregate == Coord{4, 4, 4, 4});
+  CHECK(chosen({8, 8, 8, 8}).levels == 2);
+  CHECK(chosen({12, 10, 4, 28}).aggregate == Coord{3, 5, 2, 2});
+  CHECK(chosen({32, 32, 32, 64}).levels == 3);
+  CHECK(chosen({64, 64, 64, 128}).levels == 4);
+  CHECK(chosen({48, 48, 48, 96}).levels == 3);
+  CHECK_THROWS_AS(chosen({8, 8, 8, 7}), Error);
+  const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 5));
+  SolverSettings settings = battery::settings_of("multigrid", Precision::single);
+  const battery::SolveOutcome outcome = solve(settings, light, source);
+  CHECK(outcome.result.converged());
+  CHECK(residual_of(light, source, outcome.solution) < 1.01e-10);
+}
+
+TEST_CASE("where multigrid stalls BiCGStab goes on, or the solve ends with that") {
+  // Past the critical mass, from null vectors of one step: no cycle is of use.
+  const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 6));
+  SolverSettings settings = multigrid(Precision::double_, {4, 4, 4, 4}, 4);
+  settings.multigrid->setup_steps = settings.multigrid->smoother_steps = settings.multigrid->coarse_steps = 1;
+  settings.multigrid->setup_cycles = 0;
+  settings.restart = 1;
+  const battery::SolveOutcome outcome = solve(settings, light, source);
+  CHECK(outcome.result.converged());
+  CHECK(outcome.result.restarts >= 1);
+  CHECK(residual_of(light, source, outcome.solution) < 1.01e-10);
+  settings.multigrid->fallback = false;
+  const battery::SolveOutcome alone = solve(settings, light, source);
+  CHECK(alone.result.reason == StopReason::stagnation);
+  CHECK(alone.result.iterations == 100);
+}
+
 TEST_CASE("multigrid that cannot be is refused by name") {
   const auto refused = [](const std::function<void(SolverSettings&)>& change) {
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
@@ -167,7 +231,10 @@ TEST_CASE("multigrid that cannot be is refused by name") {
   };
   CHECK(refused([](SolverSettings& s) { s.multigrid->aggregate = {3, 2, 2, 2}; }) == "aggregate");
   CHECK(refused([](SolverSettings& s) { s.multigrid->null_vectors = 7; }) == "null-vectors");
+  CHECK(refused([](SolverSettings& s) { s.multigrid->levels = 5; }) == "levels");
+  CHECK(refused([](SolverSettings& s) { s.multigrid->levels = 4; }) == "levels");
   CHECK(refused([](SolverSettings& s) { s.multigrid->smoother_steps = 0; }) == "smoother-steps");
+  CHECK(refused([](SolverSettings& s) { s.multigrid->cycle_steps = 0; }) == "cycle-steps");
   CHECK(refused([](SolverSettings& s) { s.multigrid->coarse_steps = -1; }) == "coarse-steps");
   CHECK(refused([](SolverSettings& s) { s.multigrid->setup_steps = 100000; }) == "setup-steps");
   CHECK(refused([](SolverSettings& s) { s.multigrid->setup_cycles = -1; }) == "setup-cycles");

@@ -22,12 +22,34 @@ for action in "clover --csw 1.2" "twisted-mass --mu 0.1"; do
   expect 0 '^wrote other.json' "${gcr[@]}" --action $action --json other.json
 done
 
+# The one word, with everything chosen.
+expect 0 '^wrote word.json' "${solve[@]}" --solver multigrid --precision single --json word.json
+for number in levels setup_flops_per_site cycle_flops_per_site_level_0 cycle_flops_per_site_level_1 fell_back; do
+  grep -q "\"multigrid_$number\"" word.json || die "no multigrid_$number in the JSON"
+done
+# A set-up that is kept: the same numbers from it, and a file of another problem is refused.
+expect 0 '^wrote one.json' "${gcr[@]}" --residual-history --json one.json
+results one.json > expected.txt
+for time in first second; do
+  expect 0 '^wrote other.json' "${gcr[@]}" --multigrid-setup kept --residual-history --json other.json
+  results other.json | cmp expected.txt - || die "the bits of the $time run with a set-up that is kept"
+done
+[ "$(ls kept | wc -l)" = 8 ] || die "not 8 null vectors in the folder"
+expect 2 'kept/null-vector00.* problem' "${gcr[@]}" --kappa 0.141 --multigrid-setup kept --json other.json
+
+# A multigrid that stalls: another solver ends the solve, and the command says so; or it fails.
+poor=(--solver multigrid --aggregate 2,2,2,2 --null-vectors 4 --setup-steps 1 --setup-cycles 0 --smoother-steps 1 --coarse-steps 1 --restart 1 --kappa 0.16)
+expect 0 'multigrid came to .*bicgstab goes on' "${solve[@]}" "${poor[@]}" --json poor.json
+expect 4 'stagnation' "${solve[@]}" "${poor[@]}" --no-fallback --json poor.json
+
 expect 2 'error: --aggregate: it means nothing for bicgstab' "${solve[@]}" --aggregate 2,2,2,2 --json x.json
 expect 2 'error: --aggregate: .* is no even number of aggregates of 3 sites' "${solve[@]}" --solver gcr --aggregate 3,2,2,2 --json x.json
 expect 2 'error: --aggregate: a block of 2 sites in t from 0 on is no whole number of 4' "${solve[@]}" --solver gcr --aggregate 2,2,2,4 --blocks 1,1,1,4 --json x.json
 expect 2 'error: --aggregate: there is a preconditioner already' "${gcr[@]}" --inner-solver cgnr --json x.json
 expect 2 'error: --null-vectors: 6 null vectors' "${gcr[@]}" --null-vectors 6 --json x.json
-expect 2 'error: --null-vectors: no aggregates are given' "${solve[@]}" --solver gcr --null-vectors 8 --json x.json
+expect 2 'error: --null-vectors: it is of multigrid' "${solve[@]}" --solver gcr --null-vectors 8 --json x.json
+expect 2 'error: --levels: level 1 cannot be coarsened' "${gcr[@]}" --levels 3 --json x.json
+expect 2 'error: --no-fallback: it is of multigrid' "${solve[@]}" --no-fallback --json x.json
 expect 2 'error: --precision: multigrid has no fields in half precision' "${gcr[@]}" --precision half --json x.json
 expect 2 'error: --schur: multigrid is for the asymmetric' "${gcr[@]}" --schur symmetric --json x.json
 expect 2 'error: --aggregate: aggregate means nothing for the action hisq' "${solve[@]}" --action hisq --mass 0.1 --solver cg --aggregate 2,2,2,2 --json x.json

@@ -1,0 +1,89 @@
+#include "solvers/multigrid/choice.hpp"
+
+#include "codelets/coarse/aggregates.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace quarkstar {
+namespace {
+
+constexpr int most_levels = 4, coarse_extent = 2;
+
+bool can_be_divided(const Coord& lattice) {
+  return std::all_of(lattice.begin(), lattice.end(), [](int extent) { return extent % (2 * coarse_extent) == 0; });
+}
+
+}  // namespace
+
+MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    int& extent = settings.aggregate[mu];
+    if (extent != 0) continue;
+    for (const int candidate : {4, 3, 2, 5, 6, 7})
+      if (extent == 0 && lattice[mu] % (2 * candidate) == 0) extent = candidate;
+    if (extent == 0)
+      throw Error(ErrorKind::input, Parameter("aggregate"), fmt::format("no aggregates divide {} = {}", "xyzt"[mu], lattice[mu]),
+                  "use another solver");
+  }
+  if (settings.levels != 0) return settings;
+  constexpr std::int64_t few_sites = 4096;
+  Coord coarse = lattice;
+  for (std::size_t mu = 0; mu < 4; ++mu) coarse[mu] /= settings.aggregate[mu];
+  for (settings.levels = 2; settings.levels < most_levels && volume(coarse) > few_sites && can_be_divided(coarse); ++settings.levels)
+    for (int& extent : coarse) extent /= coarse_extent;
+  return settings;
+}
+
+SolverSettings completed(SolverSettings settings, const Coord& lattice) {
+  const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
+  if (!settings.multigrid && solver != nullptr && solver->multigrid) settings.multigrid.emplace();
+  if (settings.multigrid) settings.multigrid = completed(*settings.multigrid, lattice);
+  return settings;
+}
+
+Coord aggregate_of(const MultigridSettings& settings, int level) {
+  return level == 0 ? settings.aggregate : Coord{coarse_extent, coarse_extent, coarse_extent, coarse_extent};
+}
+
+Coord whole_unit(const MultigridSettings& settings) {
+  Coord unit{1, 1, 1, 1};
+  for (int level = 0; level + 1 < settings.levels; ++level)
+    for (std::size_t mu = 0; mu < 4; ++mu) unit[mu] *= aggregate_of(settings, level)[mu];
+  unit[0] *= 2;  // coarse blocks have an even x extent
+  return unit;
+}
+
+void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur) {
+  coarse::require_aggregates(decomposition, settings.aggregate, settings.null_vectors);
+  if (settings.levels < 2 || settings.levels > most_levels)
+    throw Error(ErrorKind::input, Parameter("levels"), fmt::format("{} levels", settings.levels), fmt::format("give 2 to {}", most_levels));
+  runtime::Decomposition above = decomposition;
+  for (int level = 1; level + 1 < settings.levels; ++level) {
+    above = coarse::coarse_decomposition(above, aggregate_of(settings, level - 1));
+    try {
+      coarse::require_aggregates(above, aggregate_of(settings, level), settings.null_vectors, 2 * settings.null_vectors);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, Parameter("levels"), fmt::format("level {} cannot be coarsened: {}", level, error.what()),
+                  "give fewer levels, or smaller aggregates");
+    }
+  }
+  constexpr int most_steps = 1000;
+  for (const auto& [name, steps, least] : {std::tuple{"smoother-steps", settings.smoother_steps, 1},
+                                           {"coarse-steps", settings.coarse_steps, 1},
+                                           {"cycle-steps", settings.cycle_steps, 1},
+                                           {"setup-steps", settings.setup_steps, 1},
+                                           {"setup-cycles", settings.setup_cycles, 0}})
+    if (steps < least || steps > most_steps)
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most_steps));
+  if (precision == Precision::half)
+    throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
+  if (schur != Schur::asymmetric)
+    throw Error(ErrorKind::input, Parameter("schur"), "multigrid is for the asymmetric Schur complement", "use asymmetric");
+}
+
+}  // namespace quarkstar
