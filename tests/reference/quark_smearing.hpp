@@ -1,5 +1,5 @@
 #pragma once
-// Smeared quark fields and APE-smeared links (docs/conventions.md, section 15), site by site.
+// Smeared quark fields and APE-smeared links (docs/conventions.md, section 12), site by site.
 #include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 
