@@ -9,6 +9,7 @@
 #include "tests/battery/support.hpp"
 #include "tests/reference/quark_smearing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>

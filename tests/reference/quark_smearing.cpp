@@ -34,7 +34,7 @@ Matrix<3> with_largest_trace(const Matrix<3>& x, Matrix<3> v) {
   for (int step = 0; step < 1000; ++step) {
     const Matrix<3> a = antihermitian(v * adjoint(x));
     v = exponential(Complex{-0.5} * a) * v;
-    if (norm2(a) < 1e-31) break;
+    if (norm2(a) < 1e-29) break;
   }
   return reunitarize(v);
 }

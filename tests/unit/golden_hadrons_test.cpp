@@ -11,6 +11,8 @@
 #include "tests/unit/contract_testing.hpp"
 #include "tests/unit/reference_golden.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
