@@ -122,8 +122,9 @@ void check_smearings(const RunConfig& config) {
   const ActionKind& kind = *config.action;
   if (config.smearings().empty() || kind.components == spinor_components) return;
   const bool sinks = !smearings_of(config.sinks).empty();
-  refuse(sinks ? "sinks" : "source", fmt::format("{} is for spinors: hops over one link mix the tastes of the action {}",
-                                                 sinks ? "smearing" : "a smeared source", kind.name),
+  refuse(sinks ? "sinks" : "source",
+         fmt::format("{} is for spinors: hops over one link mix the tastes of the action {}", sinks ? "smearing" : "a smeared source",
+                     kind.name),
          sinks ? "use point sinks for it" : "use another source for it");
 }
 

@@ -37,8 +37,8 @@ struct RunConfig {
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   contract::Request correlators;
   std::vector<Sink> sinks{Sink{}};  ///< correlators are made for each
-  bool propagators = true;  ///< whether the caller wants them; correlators alone need no columns in host memory
-  int nrhs = 0;             ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
+  bool propagators = true;          ///< whether the caller wants them; correlators alone need no columns in host memory
+  int nrhs = 0;                     ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface

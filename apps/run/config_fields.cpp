@@ -163,7 +163,8 @@ std::vector<Setting> make_settings() {
        },
        "+"},
       {"sinks", "S[+S...]",
-       "Sinks of correlators: point, gaussian:sigma,steps or wuppertal:alpha,steps, with ,alpha,steps for APE-smeared links (default point)",
+       "Sinks of correlators: point, gaussian:sigma,steps or wuppertal:alpha,steps, with ,alpha,steps for APE-smeared links (default "
+       "point)",
        [](RunConfig& c, Text v) {
          std::vector<Sink> sinks;
          for (const std::string& one : split(v, '+')) {

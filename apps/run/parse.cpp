@@ -246,8 +246,8 @@ Source parse_slice(const SliceSource& kind, std::string_view place) {
   const std::vector<std::string> parts = split(place, ',');
   const bool seed = kind.has_seed && parts.size() == 2, momentum = kind.has_momentum && parts.size() == 4;
   if (parts.size() != 1 && !seed && !momentum)
-    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t{}{}", kind.name, kind.has_seed ? "[,seed]" : "",
-                                                                            kind.has_momentum ? "[,nx,ny,nz]" : ""));
+    throw BadValue(fmt::format("'{}' is no time slice", place),
+                   fmt::format("use {}:t{}{}", kind.name, kind.has_seed ? "[,seed]" : "", kind.has_momentum ? "[,nx,ny,nz]" : ""));
   Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
   if (seed) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
   if (momentum) source.momentum = parse_momenta(place.substr(place.find(',') + 1)).front();
@@ -297,8 +297,8 @@ Source parse_source(std::string_view text) {
     std::size_t end = 0;
     for (int comma = 0; comma < 4 && end != std::string_view::npos; ++comma) end = place.find(',', comma == 0 ? 0 : end + 1);
     if (end == std::string_view::npos)
-      throw BadValue(fmt::format("'{}' is no smeared point", text), fmt::format("use {}:x,y,z,t,{},STEPS", kind,
-                                                                               kind == "gaussian" ? "SIGMA" : "ALPHA"));
+      throw BadValue(fmt::format("'{}' is no smeared point", text),
+                     fmt::format("use {}:x,y,z,t,{},STEPS", kind, kind == "gaussian" ? "SIGMA" : "ALPHA"));
     Source source{Source::Kind::point, parse_coord(place.substr(0, end), 0)};
     source.smearing = parse_smearing(smearing->first, place.substr(end + 1));
     return source;

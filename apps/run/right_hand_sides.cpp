@@ -105,7 +105,8 @@ double contraction_bytes(const RunConfig& config) {
 }
 
 SmearingBytes smearing_bytes(const RunConfig& config) {
-  constexpr double complex_bytes = sizeof(std::complex<double>), links_bytes = 8 * 18 * sizeof(double), gauge_bytes = 4 * 18 * sizeof(double);
+  constexpr double complex_bytes = sizeof(std::complex<double>), links_bytes = 8 * 18 * sizeof(double),
+                   gauge_bytes = 4 * 18 * sizeof(double);
   std::set<std::pair<double, int>> links;
   for (const QuarkSmearing& smearing : config.smearings()) links.emplace(smearing.ape, smearing.ape_steps);
   if (links.empty()) return {};

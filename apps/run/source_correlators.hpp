@@ -29,8 +29,8 @@ class SourceCorrelators {
                      const QuarkSmearers* smearers = nullptr);
   /// The same of two propagators of opposite masses, once all are complete and nothing else reads their columns.
   void contract_pairs(const LatticePointer& lattice, Propagators& propagators, const QuarkSmearers* smearers = nullptr);
-  /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and with
-  /// several masses in _m0.05. Collective.
+  /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and
+  /// with several masses in _m0.05. Collective.
   std::vector<Correlator> correlators() const;
 
  private:

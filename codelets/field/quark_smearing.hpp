@@ -10,8 +10,8 @@ namespace quarkstar {
 /// configuration, periodic, or with them APE-smeared in space. Source: S. Guesken, Nucl. Phys. B (Proc. Suppl.) 17 (1990) 361;
 /// docs/conventions.md.
 struct QuarkSmearing {
-  /// Which number gives w: gaussian: the width sigma of the Gaussian that it becomes, w = sigma^2 / (4 steps); wuppertal: the alpha of psi <-
-  /// (psi + alpha hops) / (1 + 6 alpha), w = alpha / (1 + 6 alpha).
+  /// Which number gives w: gaussian: the width sigma of the Gaussian that it becomes, w = sigma^2 / (4 steps); wuppertal: the alpha of psi
+  /// <- (psi + alpha hops) / (1 + 6 alpha), w = alpha / (1 + 6 alpha).
   enum class Form { gaussian, wuppertal };
   Form form = Form::gaussian;
   double number = 0;

@@ -19,10 +19,10 @@ namespace quarkstar {
 struct Source {
   enum class Kind { point, wall, corner_wall, z2, random };
   Kind kind = Kind::point;
-  Coord position{0, 0, 0, 0};  ///< only of a point the spatial coordinates are used
-  std::uint64_t seed = 1;      ///< of z2 and random
-  std::array<int, 3> momentum{};                 ///< n of a wall
-  std::optional<QuarkSmearing> smearing = {};    ///< of a point
+  Coord position{0, 0, 0, 0};                  ///< only of a point the spatial coordinates are used
+  std::uint64_t seed = 1;                      ///< of z2 and random
+  std::array<int, 3> momentum{};               ///< n of a wall
+  std::optional<QuarkSmearing> smearing = {};  ///< of a point
 
   int time() const { return position[3]; }
   friend bool operator==(const Source&, const Source&) = default;

@@ -26,8 +26,8 @@ class SourceColumns {
   SourceColumns(const runtime::Decomposition& decomposition, std::vector<SourceColumn> columns, const QuarkSmearers* smearers = nullptr);
 
   /// Vector v of the field <- what make_source() has of the v-th column on the sites of the field's parity, the same bits, or that of a
-  /// smeared point; the first ones where the field has fewer vectors. ShapeError where it has more, fewer components than a column needs, another lattice
-  /// or part of it, or no double precision.
+  /// smeared point; the first ones where the field has fewer vectors. ShapeError where it has more, fewer components than a column needs,
+  /// another lattice or part of it, or no double precision.
   void submit(const Field& field) const;
 
  private:

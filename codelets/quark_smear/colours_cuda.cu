@@ -16,8 +16,8 @@ __global__ void colours_kernel(Spinors* spinors, Colours* colours, const __grid_
   quark_smear::move_colours(spinors, colours, task, static_cast<int>(id) / task.colours.lanes, static_cast<int>(id) % task.colours.lanes);
 }
 
-__global__ void space_links_kernel(double* even, double* odd, const double* links,
-                                   const __grid_constant__ quark_smear::SpaceLinksTask task, std::uint32_t threads) {
+__global__ void space_links_kernel(double* even, double* odd, const double* links, const __grid_constant__ quark_smear::SpaceLinksTask task,
+                                   std::uint32_t threads) {
   runtime::wait_for_predecessors();
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id >= threads) return;

@@ -15,7 +15,8 @@ namespace quarkstar {
 /// The smearings of a run on one configuration. The hops in space of [1 + w Lap] psi are the staggered Dslash's: its driver, faces and
 /// kernels, with U_k(x) forward, U_k^+(x - k) backward, and zero in time, where that has phases and a minus sign. A spinor is four colour
 /// vectors, and all vectors of a field go together, so that links are read once for up to 32 colour vectors. Double precision.
-/// Memory: 1152 bytes per site for each kind of links (thin, and each APE smearing), and while a field is smeared 96 for each colour vector.
+/// Memory: 1152 bytes per site for each kind of links (thin, and each APE smearing), and while a field is smeared 96 for each colour
+/// vector.
 class QuarkSmearers {
  public:
   /// Makes the links on the graph, and waits for them. links: at least this rank's part. All ranks call. Needs a running session.
@@ -24,9 +25,10 @@ class QuarkSmearers {
   /// Periodic, in double precision, with lanes of sites: the layout for smeared fields.
   const LatticePointer& lattice() const { return lattice_; }
 
-  /// Vector i of `to` <- vectors[i] of `from`, smeared, on both parities: all vectors of `to`. Both spinors or both colour vectors, in double
-  /// precision, on any layout of this decomposition; they may be one field where vectors[i] = i. Submits tasks. Same bits for every cut, device and number of vectors.
-  /// Cost: steps x 576 flop per site and colour vector. Throws ShapeError for other fields, and a smearing that was not announced.
+  /// Vector i of `to` <- vectors[i] of `from`, smeared, on both parities: all vectors of `to`. Both spinors or both colour vectors, in
+  /// double precision, on any layout of this decomposition; they may be one field where vectors[i] = i. Submits tasks. Same bits for every
+  /// cut, device and number of vectors. Cost: steps x 576 flop per site and colour vector. Throws ShapeError for other fields, and a
+  /// smearing that was not announced.
   void smear(const QuarkSmearing& smearing, const FullField& to, const FullField& from, std::span<const int> vectors) const;
 
  private:

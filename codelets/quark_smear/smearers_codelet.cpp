@@ -86,8 +86,8 @@ void submit_colours(const FullField& spinors, const FullField& colours, std::spa
       const runtime::Placement placement = placement_of(b.lattice()->block(i));
       if (!Back) runtime::submit(spread_codelet, task, {runtime::out(b.block(i)), runtime::in(a.block(i))}, cost, placement);
       else
-        runtime::submit(gather_codelet, task, {keeps ? runtime::inout(a.block(i)) : runtime::out(a.block(i)), runtime::in(b.block(i))}, cost,
-                        placement);
+        runtime::submit(gather_codelet, task, {keeps ? runtime::inout(a.block(i)) : runtime::out(a.block(i)), runtime::in(b.block(i))},
+                        cost, placement);
     }
   }
 }
@@ -117,8 +117,8 @@ QuarkSmearers::QuarkSmearers(const runtime::Decomposition& decomposition, const 
     const auto same = [&](const auto& hops) { return hops->ape == smearing.ape && hops->ape_steps == smearing.ape_steps; };
     if (std::any_of(hops_.begin(), hops_.end(), same)) continue;
     const auto smeared = smeared_links(decomposition, links, smearing.ape, smearing.ape_steps);
-    Hops& hops = *hops_.emplace_back(
-        new Hops{smearing.ape, smearing.ape_steps, staggered::Links(lattice_, 0, 0), staggered::Links(lattice_, 1, 0)});
+    Hops& hops =
+        *hops_.emplace_back(new Hops{smearing.ape, smearing.ape_steps, staggered::Links(lattice_, 0, 0), staggered::Links(lattice_, 1, 0)});
     for (const int b : lattice_->local_blocks()) {
       const BlockGeometry& block = lattice_->block(b);
       const runtime::Handle& from = smeared->handle(block.block());

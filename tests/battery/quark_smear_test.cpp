@@ -1,11 +1,10 @@
 // Smeared quark fields and sources against the reference, on every cut, layout and number of vectors; gauge covariance, plane waves, and
 // translations of a source.
-#include "codelets/quark_smear/smearers.hpp"
-
 #include "codelets/field/source_field.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/gauge_field.hpp"
 #include "codelets/gauge/smear/smear.hpp"
+#include "codelets/quark_smear/smearers.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/reference/quark_smearing.hpp"
 
@@ -75,7 +74,7 @@ TEST_CASE("APE smearing of links: the reference, the same bits for every cut, an
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
   const std::vector<reference::Matrix<3>> g = reference::random_transform(lattice, seed + 1);
   const auto ape = [](const HostGauge& host, const Coord& blocks) {
-    const runtime::Session session(options());
+    runtime::Session session(options());
     gauge::GaugeField a(cut(blocks), Coord{1, 1, 1, 0}), b(cut(blocks), Coord{1, 1, 1, 0});
     gauge::load(a, host);
     gauge::exchange_border(a);
@@ -110,7 +109,7 @@ TEST_CASE("smeared fields are the reference's, with the same bits for every cut,
       std::vector<HostField> first;
       for (const Coord& blocks : cuts)
         for (const LayoutRequest& layout : {LayoutRequest{}, LayoutRequest{.most_lanes = 1}, LayoutRequest{.tile = {2, 2, 2, 2}}}) {
-          const runtime::Session session(options());
+          runtime::Session session(options());
           const QuarkSmearers smearers(cut(blocks), gauge, std::vector{plain, on_ape});
           const std::vector<HostField> all = smeared(smearers, smearing, vectors, layout);
           if (first.empty()) first = all;
@@ -118,13 +117,14 @@ TEST_CASE("smeared fields are the reference's, with the same bits for every cut,
           CHECK(battery::same_bits(smeared(smearers, smearing, {vectors[1]}).front(), first[1]));
         }
       for (const std::size_t v : {std::size_t{0}, vectors.size() - 1})
-        CHECK(difference(first[v], reference::smeared(links, battery::to_reference(vectors[v]), smearing.weight(), smearing.steps)) < 1e-12);
+        CHECK(difference(first[v], reference::smeared(links, battery::to_reference(vectors[v]), smearing.weight(), smearing.steps)) <
+              1e-12);
     }
 }
 
 TEST_CASE("smearing in place, and what is refused") {
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
-  const runtime::Session session(options());
+  runtime::Session session(options());
   const QuarkSmearers smearers(cut(cuts[1]), gauge, std::vector{plain});
   const std::vector<HostField> vectors = random_vectors(spinor_components, 12), expected = smeared(smearers, plain, vectors);
   std::vector<int> all(12);
@@ -144,9 +144,10 @@ TEST_CASE("smearing commutes with gauge transformations, and takes plane waves t
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
   const std::vector<reference::Matrix<3>> g = reference::random_transform(lattice, seed + 1);
   const std::vector<HostField> vectors = random_vectors(spinor_components, 2);
-  const runtime::Session session(options());
+  runtime::Session session(options());
   for (const QuarkSmearing& smearing : {plain, on_ape}) {
-    const QuarkSmearers here(cut(cuts[1]), gauge, std::vector{smearing}), there(cut(cuts[1]), reference::transform(gauge, g), std::vector{smearing});
+    const QuarkSmearers here(cut(cuts[1]), gauge, std::vector{smearing}),
+        there(cut(cuts[1]), reference::transform(gauge, g), std::vector{smearing});
     const reference::Field psi = battery::to_reference(vectors[0]);
     const HostField turned = smeared(there, smearing, {battery::to_host(reference::transform(psi, g))}).front();
     CHECK(difference(turned, reference::transform(battery::to_reference(smeared(here, smearing, {vectors[0]}).front()), g)) < 1e-12);
@@ -180,7 +181,7 @@ TEST_CASE("columns of smeared points are the reference's, whatever is beside the
   const std::vector<SourceColumn> columns{{here, 7}, {sharp, 3}, {there, 2}, {other, 11}, {here, 1}, {wall, 5}, {here, 4}};
   std::vector<HostField> first;
   for (const Coord& blocks : cuts) {
-    const runtime::Session session(options());
+    runtime::Session session(options());
     const QuarkSmearers smearers(cut(blocks), gauge, std::vector{plain, on_ape});
     const auto written = [&](const std::vector<SourceColumn>& of) {
       const FullField field(std::make_shared<Lattice>(cut(blocks), Precision::double_, antiperiodic_in_time), spinor_components,
@@ -217,7 +218,7 @@ TEST_CASE("columns of smeared points are the reference's, whatever is beside the
   };
   for (std::int64_t site = 0; site < volume(lattice); ++site)
     for (int mu = 0; mu < 4; ++mu) std::ranges::copy(gauge.link(moved(site), mu), shifted.link(site, mu).begin());
-  const runtime::Session session(options());
+  runtime::Session session(options());
   const QuarkSmearers smearers(cut(cuts[0]), shifted, std::vector{plain});
   const FullField field(smearers.lattice(), spinor_components, 1);
   const SourceColumns sources(cut(cuts[0]), {{point({0, 0, 0, 0}, plain), 7}}, &smearers);

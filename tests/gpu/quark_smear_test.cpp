@@ -20,7 +20,7 @@ const QuarkSmearing plain{QuarkSmearing::Form::gaussian, 2.0, 10}, on_ape{QuarkS
 
 /// Twelve random spinors smeared both ways, one after the other, and columns of smeared points.
 std::vector<HostField> on(const runtime::SessionOptions& options, const Coord& blocks, const LayoutRequest& layout = {}) {
-  const runtime::Session session(options);
+  runtime::Session session(options);
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
   const runtime::Decomposition decomposition(lattice, blocks, session.block_owners());
   const QuarkSmearers smearers(decomposition, gauge, std::vector{plain, on_ape});

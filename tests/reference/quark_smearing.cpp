@@ -68,7 +68,8 @@ HostGauge ape_smeared(HostGauge gauge, double alpha, int steps) {
         Matrix<3> staples;
         for (int nu = 0; nu < 3; ++nu) {
           if (nu == mu) continue;
-          const std::int64_t up = neighbour(x, nu, 1, u.extents), down = neighbour(x, nu, -1, u.extents), ahead = neighbour(x, mu, 1, u.extents);
+          const std::int64_t up = neighbour(x, nu, 1, u.extents), down = neighbour(x, nu, -1, u.extents),
+                             ahead = neighbour(x, mu, 1, u.extents);
           staples = staples + link(u, x, nu) * link(u, up, mu) * adjoint(link(u, ahead, nu)) +
                     adjoint(link(u, down, nu)) * link(u, down, mu) * link(u, neighbour(down, mu, 1, u.extents), nu);
         }

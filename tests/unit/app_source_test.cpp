@@ -23,20 +23,17 @@ TEST_CASE("sources of a time slice: where they are not zero, and what they are t
     std::complex<double> (*expected)(const Coord&);  ///< at a site of the time slice; none: noise
     double norm2;
   };
-  const Kind kinds[] = {{"point:1,0,5,3",
-                         [](const Coord& x) {
-                           return x == Coord{1, 0, 5, 3} ? std::complex(1.0) : 0.0;
-                         },
-                         1},
-                        {"wall:3", [](const Coord&) { return std::complex(1.0); }, 48},
-                        {"wall:3,1,0,-2",
-                         [](const Coord& x) {
-                           return std::polar(1.0, 2 * std::numbers::pi * (x[0] / 4.0 - 2 * x[2] / 6.0));
-                         },
-                         0},
-                        {"corner-wall:3", [](const Coord& x) { return (x[0] | x[1] | x[2]) % 2 == 0 ? std::complex(1.0) : 0.0; }, 6},
-                        {"z2:3,7", nullptr, 48},
-                        {"random:3,7", nullptr, 0}};
+  const Kind kinds[] = {
+      {"point:1,0,5,3",
+       [](const Coord& x) {
+         return x == Coord{1, 0, 5, 3} ? std::complex(1.0) : 0.0;
+       },
+       1},
+      {"wall:3", [](const Coord&) { return std::complex(1.0); }, 48},
+      {"wall:3,1,0,-2", [](const Coord& x) { return std::polar(1.0, 2 * std::numbers::pi * (x[0] / 4.0 - 2 * x[2] / 6.0)); }, 0},
+      {"corner-wall:3", [](const Coord& x) { return (x[0] | x[1] | x[2]) % 2 == 0 ? std::complex(1.0) : 0.0; }, 6},
+      {"z2:3,7", nullptr, 48},
+      {"random:3,7", nullptr, 0}};
   for (const Kind& kind : kinds) {
     INFO(kind.text);
     const Source source = parse_source(kind.text);

@@ -24,10 +24,10 @@ namespace {
 using nlohmann::json;
 
 HostGauge configuration(const std::filesystem::path& data, const std::string& name) {
-  const std::string file = name == "weak"              ? "other/weak_field.lime"
-                           : name == "inst"            ? "milc/lat.sample.inst"
-                           : name.starts_with("jl.")   ? "other/" + name
-                                                       : "milc/" + name;
+  const std::string file = name == "weak"            ? "other/weak_field.lime"
+                           : name == "inst"          ? "milc/lat.sample.inst"
+                           : name.starts_with("jl.") ? "other/" + name
+                                                     : "milc/" + name;
   return format::read_gauge(data / file).gauge;
 }
 
@@ -101,8 +101,7 @@ TEST_CASE("golden: hadrons from points and smeared points to points and smeared 
     }
     {
       const std::string numbers = numbers_of(known["gaussian"]);
-      const Solved smeared =
-          solve(gauge, known, "gaussian:0,0,0,0," + numbers, {"pion", "proton"}, {"point", "gaussian:" + numbers});
+      const Solved smeared = solve(gauge, known, "gaussian:0,0,0,0," + numbers, {"pion", "proton"}, {"point", "gaussian:" + numbers});
       check(smeared["pion"], known["gaussian_point_pion"]);
       check(smeared["proton"], known["gaussian_point_proton"]);
       check(smeared["pion_sink-gaussian:" + numbers], known["gaussian_gaussian_pion"]);
@@ -132,7 +131,7 @@ TEST_CASE("golden: norms of smeared points") {
   const auto data = reference::data_directory("smeared points");
   if (!data || !std::filesystem::exists(*data / "golden-2.json")) return;
   const json golden = reference::read_json(*data / "golden-2.json");
-  const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const auto& [key, known] : golden.items()) {
     if (!key.starts_with("had.")) continue;
     CAPTURE(key);
@@ -158,7 +157,7 @@ TEST_CASE("golden: APE-smeared links in space") {
   const auto data = reference::data_directory("APE smearing");
   if (!data || !std::filesystem::exists(*data / "golden-2.json")) return;
   const json golden = reference::read_json(*data / "golden-2.json");
-  const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const std::string name : {"inst", "jl4444", "weak_field"}) {
     CAPTURE(name);
     const json& known = golden["smear." + name];

@@ -22,9 +22,8 @@ QUARKSTAR_HD void write_ape_link(const ApeArguments& a, const Coord& x, int mu) 
   if (mu < 3) {
     const site::Link<double> staples = gauge::staple_sum<3>(links, p, mu);  // from x + mu to x
     const double old = 1 - a.alpha, each = a.alpha / 4;
-    const site::Link<double> sum = site::link_of<double>([&](auto i, auto j) {
-      return site::scaled(old, u[i][j]) + site::scaled(each, site::conj(staples[j][i]));
-    });
+    const site::Link<double> sum =
+        site::link_of<double>([&](auto i, auto j) { return site::scaled(old, u[i][j]) + site::scaled(each, site::conj(staples[j][i])); });
     site::maximise_trace(u, sum);
   }
   site::write_link(a.out + a.out_shape.offset(x) + mu * to.link, u, to.real);
