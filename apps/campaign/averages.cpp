@@ -16,11 +16,6 @@
 namespace quarkstar::app::campaign {
 namespace {
 
-std::string kind_of(const Source& source) {
-  const std::string text = quarkstar::text_of(source);
-  return text.substr(0, text.find(':'));
-}
-
 /// Kinds of sources in the order of the campaign, and the sources of each.
 std::vector<std::pair<std::string, std::vector<Source>>> sources_by_kind(const Campaign& campaign) {
   std::vector<std::pair<std::string, std::vector<Source>>> kinds;

@@ -38,8 +38,8 @@ AverageCorrelator average_correlator(const std::string& name, const std::vector<
 std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal);
 
 /// /QUARK/SOURCE/correlators/NAME/{mean,error} (T doubles, or complex numbers), /QUARK/SOURCE/effective_masses/NAME/{log,log_error,cosh,
-/// cosh_error} (T-1 doubles), /QUARK/SOURCE/{configurations,sources} (texts); SOURCE: point, wall, ...; its attribute bin. Throws
-/// Error(environment) naming the file.
+/// cosh_error} (T-1 doubles), /QUARK/SOURCE/{configurations,sources} (texts); SOURCE: kind_of() them, point, wall:1,0,0, ...; its attribute
+/// bin. Throws Error(environment) naming the file.
 void write_averages(const std::string& path, const Campaign& campaign, const std::vector<Average>& averages);
 
 }  // namespace quarkstar::app::campaign

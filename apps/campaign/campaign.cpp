@@ -61,7 +61,7 @@ std::vector<std::string> texts_of(const toml::node& node, const std::string& whe
 /// What stands in the file above the quarks, and in each of them, as settings of a solve.
 struct Parsed {
   std::vector<std::string> patterns;
-  std::string patterns_where, sinks_where;
+  std::string patterns_where;
   std::vector<Assignment> common;
   struct Table {
     std::string name, where;
@@ -81,7 +81,7 @@ Assignment setting_in(const std::string& key, const toml::node& value, const std
       if (std::none_of(std::begin(refused), std::end(refused), [&](const Refused& no) { return no.key == known.key; }) &&
           known.key != "out" && !(in_quark && is_of_whole_campaign(known.key)))
         keys.push_back(known.key);
-    const std::string own = in_quark ? "" : "configurations, out, sources, sinks, propagators, bin, grace, [quark.NAME], ";
+    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, [quark.NAME], ";
     refuse(where, "unknown key", fmt::format("use one of {}{}", own, fmt::join(keys, ", ")));
   }
   if (in_quark && is_of_whole_campaign(key)) refuse(where, "this is for all quarks", "write it above the first [quark.NAME]");
@@ -103,9 +103,6 @@ bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const 
           throw BadValue(fmt::format("{} is given twice", text), "give each source once");
         campaign.sources.push_back(source);
       }
-    } else if (key == "sinks") {
-      for (const std::string& text : texts_of(value, where, "[\"point\"]"))
-        if (text != "point") throw BadValue(fmt::format("'{}' is no sink", text), "use point: sinks are not smeared");
     } else if (key == "out") {
       campaign.out = setting_text(value, where);
       if (campaign.out.empty()) throw BadValue("no name", "name a folder");

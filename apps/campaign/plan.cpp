@@ -37,7 +37,7 @@ double row_bytes(const Quark& quark, const std::vector<Source>& sources, const C
       for (const contract::Momentum& momentum : config.correlators.momenta)
         (choice.family->complex || momentum != contract::Momentum{0, 0, 0} ? complex : real) += choice.channels.size();
     const std::size_t masses = config.masses().size();
-    bytes += results_bytes(1, masses * real, masses * complex, lattice[3]);
+    bytes += results_bytes(1, masses * config.sinks.size() * real, masses * config.sinks.size() * complex, lattice[3]);
   }
   return bytes;
 }

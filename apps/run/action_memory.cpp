@@ -124,7 +124,9 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
         .front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
-  whole.fields += contraction_bytes(config) * static_cast<double>(volume(lattice));
+  const SmearingBytes smearing = smearing_bytes(config);
+  whole.links += smearing.links * static_cast<double>(volume(lattice));
+  whole.fields += (contraction_bytes(config) + smearing.vectors) * static_cast<double>(volume(lattice));
   multiply_links(whole, config);
   if (kind.making.empty()) return {whole.total() / lattice[mu], 0};
   Coord cut{1, 1, 1, 1}, twice = lattice;

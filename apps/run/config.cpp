@@ -36,6 +36,12 @@ std::vector<Source> RunConfig::all_sources() const {
   return sources;
 }
 
+std::vector<QuarkSmearing> RunConfig::smearings() const {
+  std::vector<Sink> all = sinks;
+  for (const Source& one : all_sources()) all.push_back(one.smearing);
+  return smearings_of(all);
+}
+
 RunConfig of_source(const RunConfig& config, std::size_t i) {
   RunConfig one = config;
   if (config.further_sources.empty()) return one;
@@ -113,6 +119,17 @@ void require_name(std::string_view key, const ActionKind& kind, const std::strin
     refuse(key, fmt::format("'{}' is not for the action {}", value, kind.name), fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
+/// Hops over one link mix the tastes of staggered quarks, and files of fat and long links have none over one link that is SU(3).
+void check_smearings(const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  if (config.smearings().empty() || kind.components == spinor_components) return;
+  const bool sinks = !smearings_of(config.sinks).empty();
+  refuse(sinks ? "sinks" : "source",
+         fmt::format("{} is for spinors: hops over one link mix the tastes of the action {}", sinks ? "smearing" : "a smeared source",
+                     kind.name),
+         sinks ? "use point sinks for it" : "use another source for it");
+}
+
 /// Links from files have everything in them that makes links.
 void check_link_files(const RunConfig& config) {
   const ActionKind& kind = *config.action;
@@ -174,6 +191,7 @@ void check_action(const RunConfig& config) {
     if (choice.family->columns > kind.components && opposite_masses(config.masses()).empty())
       refuse("correlators", fmt::format("{} take propagators of {} and of its opposite", choice.family->name, kind.mass_key),
              fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
+  check_smearings(config);
   check_link_files(config);
   kind.check(config.settings);
 }

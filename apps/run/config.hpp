@@ -36,8 +36,9 @@ struct RunConfig {
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   contract::Request correlators;
-  bool propagators = true;  ///< whether the caller wants them; correlators alone need no columns in host memory
-  int nrhs = 0;             ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
+  std::vector<Sink> sinks{Sink{}};  ///< correlators are made for each
+  bool propagators = true;          ///< whether the caller wants them; correlators alone need no columns in host memory
+  int nrhs = 0;                     ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen
@@ -58,6 +59,8 @@ struct RunConfig {
   }
   std::vector<double> masses() const { return action->masses(settings); }
   std::vector<Source> all_sources() const;
+  /// Those of its sources and sinks, each once.
+  std::vector<QuarkSmearing> smearings() const;
 };
 
 /// The settings of the i-th of a run's sources alone; where the run has several, with a folder of its own, `source<i>`,

@@ -166,7 +166,9 @@ std::vector<Setting> make_settings() {
        [](RunConfig& c, Text v) { c.boundary = parse_boundary(v, c.boundary); },
        [](const RunConfig& c) -> json { return boundary_text(c.boundary); }},
       {"source", "S[+S...]",
-       "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
+       "point:x,y,z,t, wall:t[,nx,ny,nz] (with momentum), corner-wall:t, z2:t[,seed], random:t[,seed], none gauge fixed; smeared points "
+       "gaussian:x,y,z,t,sigma,steps or wuppertal:x,y,z,t,alpha,steps, each with ,alpha,steps for APE-smeared links "
+       "(default point:0,0,0,0)",
        [](RunConfig& c, Text v) {
          std::vector<Source> sources;
          for (const std::string& one : split(v, '+')) sources.push_back(parse_source(one));
@@ -177,6 +179,23 @@ std::vector<Setting> make_settings() {
          std::string text = text_of(c.source);
          for (const Source& source : c.further_sources) text += "+" + text_of(source);
          return text;
+       },
+       "+"},
+      {"sinks", "S[+S...]",
+       "Sinks of correlators: point, gaussian:sigma,steps or wuppertal:alpha,steps, with ,alpha,steps for APE-smeared links (default "
+       "point)",
+       [](RunConfig& c, Text v) {
+         std::vector<Sink> sinks;
+         for (const std::string& one : split(v, '+')) {
+           if (const Sink sink = parse_sink(one); std::find(sinks.begin(), sinks.end(), sink) == sinks.end()) sinks.push_back(sink);
+           else throw BadValue(fmt::format("{} is given twice", one), "give each sink once");
+         }
+         c.sinks = sinks;
+       },
+       [](const RunConfig& c) -> json {
+         json texts = json::array();
+         for (const Sink& sink : c.sinks) texts.push_back(text_of(sink));
+         return texts;
        },
        "+"},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",

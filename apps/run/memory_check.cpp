@@ -33,6 +33,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
   needs.push_back({.where = rank + "host", .fields = {}});
   MemoryNeed& host = needs.back();
   const double contracted = contraction_bytes(config);
+  const SmearingBytes smearing = smearing_bytes(config);
   host.other += contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
                                     config.correlators.momenta.size(), islands.front().lattice()[3]) *
                 session.cpu_team().threads();
@@ -41,14 +42,17 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
                                                     vectors_in_lanes_for(components, config.solver, together));
     for (const int b : island.local()) {
       const runtime::Block& block = island.block(b);
-      const double copy = contracted * static_cast<double>(volume(block.extents));
+      const auto sites = static_cast<double>(volume(block.extents));
+      const double copy = contracted * sites;
+      MemoryNeed& owner = block.owner < session.gpu_count() ? needs[static_cast<std::size_t>(block.owner)] : host;
+      owner.fields.links += smearing.links * sites;
+      owner.fields.fields += smearing.vectors * sites;
+      owner.making_links += smearing.making * sites;
       const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
-      if (block.owner < session.gpu_count()) {
-        needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-        needs[static_cast<std::size_t>(block.owner)].fields.fields += copy;
+      owner.fields += bytes;
+      if (&owner != &host) {
+        owner.fields.fields += copy;
         host.fields += host_copies(bytes, block, config.solver.in_flight * most * 2 * components);
-      } else {
-        host.fields += bytes;
       }
       host.fields.fields += copy;
     }

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace quarkstar::app {
 namespace {
@@ -239,14 +241,47 @@ std::vector<std::array<int, 3>> parse_momenta(std::string_view text) {
 
 namespace {
 
-/// "t", or where there is a seed "t,seed".
+/// "t", where there is a seed "t,seed", where there is a momentum "t,nx,ny,nz".
 Source parse_slice(const SliceSource& kind, std::string_view place) {
   const std::vector<std::string> parts = split(place, ',');
-  if (parts.size() > (kind.has_seed ? 2u : 1u))
-    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
+  const bool seed = kind.has_seed && parts.size() == 2, momentum = kind.has_momentum && parts.size() == 4;
+  if (parts.size() != 1 && !seed && !momentum)
+    throw BadValue(fmt::format("'{}' is no time slice", place),
+                   fmt::format("use {}:t{}{}", kind.name, kind.has_seed ? "[,seed]" : "", kind.has_momentum ? "[,nx,ny,nz]" : ""));
   Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
-  if (parts.size() == 2) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
+  if (seed) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
+  if (momentum) source.momentum = parse_momenta(place.substr(place.find(',') + 1)).front();
   return source;
+}
+
+constexpr QuarkSmearing::Form smearing_forms[] = {QuarkSmearing::Form::gaussian, QuarkSmearing::Form::wuppertal};
+
+/// "sigma,steps" or "alpha,steps", and ",alpha,steps" of the links.
+QuarkSmearing parse_smearing(QuarkSmearing::Form form, std::string_view text) {
+  constexpr int most_steps = 10000, most_ape_steps = 1000;
+  const bool gaussian = form == QuarkSmearing::Form::gaussian;
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 2 && parts.size() != 4)
+    throw BadValue(fmt::format("'{}' is no smearing", text),
+                   fmt::format("give {},STEPS, and for APE-smeared links ,ALPHA,STEPS behind them, such as {},20,0.6,3",
+                               gaussian ? "SIGMA" : "ALPHA", gaussian ? "2" : "0.15"));
+  QuarkSmearing smearing{form, parse_positive(parts[0], 1000), parse_integer(parts[1], 1, most_steps)};
+  // 1 + w Lap has eigenvalues from 1 - 12 w to 1.
+  if (12 * smearing.weight() >= 2)
+    throw BadValue(fmt::format("{} steps of a width {} would enlarge what varies from site to site", smearing.steps, smearing.number),
+                   fmt::format("use more than {:.0f} steps", std::floor(1.5 * smearing.number * smearing.number)));
+  if (parts.size() == 2) return smearing;
+  smearing.ape = parse_between(parts[2], 0, 1);
+  smearing.ape_steps = parse_integer(parts[3], 1, most_ape_steps);
+  return smearing;
+}
+
+/// The text behind "gaussian:", and the form; nothing for others.
+std::optional<std::pair<QuarkSmearing::Form, std::string_view>> smearing_in(std::string_view text) {
+  for (const QuarkSmearing::Form form : smearing_forms)
+    if (const std::string_view name = name_of(form); text.starts_with(name) && text.substr(name.size()).starts_with(':'))
+      return std::pair(form, text.substr(name.size() + 1));
+  return {};
 }
 
 }  // namespace
@@ -258,8 +293,25 @@ Source parse_source(std::string_view text) {
   if (kind == "point" && !place.empty()) return {Source::Kind::point, parse_coord(place, 0)};
   for (const SliceSource& slice : slice_sources)
     if (kind == slice.name && !place.empty()) return parse_slice(slice, place);
+  if (const auto smearing = smearing_in(text)) {
+    std::size_t end = 0;
+    for (int comma = 0; comma < 4 && end != std::string_view::npos; ++comma) end = place.find(',', comma == 0 ? 0 : end + 1);
+    if (end == std::string_view::npos)
+      throw BadValue(fmt::format("'{}' is no smeared point", text),
+                     fmt::format("use {}:x,y,z,t,{},STEPS", kind, kind == "gaussian" ? "SIGMA" : "ALPHA"));
+    Source source{Source::Kind::point, parse_coord(place.substr(0, end), 0)};
+    source.smearing = parse_smearing(smearing->first, place.substr(end + 1));
+    return source;
+  }
   throw BadValue(fmt::format("'{}' is no source", text),
-                 "use point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], such as point:0,0,0,0");
+                 "use point:x,y,z,t, wall:t[,nx,ny,nz], corner-wall:t, z2:t[,seed], random:t[,seed], gaussian:x,y,z,t,sigma,steps or "
+                 "wuppertal:x,y,z,t,alpha,steps, such as point:0,0,0,0");
+}
+
+Sink parse_sink(std::string_view text) {
+  if (text == "point") return {};
+  if (const auto smearing = smearing_in(text)) return parse_smearing(smearing->first, smearing->second);
+  throw BadValue(fmt::format("'{}' is no sink", text), "use point, gaussian:sigma,steps or wuppertal:alpha,steps, such as gaussian:2,20");
 }
 
 std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }

@@ -62,8 +62,11 @@ std::vector<int> parse_columns(std::string_view text);
 /// "0,0,0+1,0,-1": momenta, each once.
 std::vector<std::array<int, 3>> parse_momenta(std::string_view text);
 
-/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]".
+/// "point:x,y,z,t", "wall:t[,nx,ny,nz]", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]", "gaussian:x,y,z,t,sigma,steps[,alpha,steps]",
+/// "wuppertal:x,y,z,t,alpha,steps[,alpha,steps]".
 Source parse_source(std::string_view text);
+/// "point", "gaussian:sigma,steps[,alpha,steps]", "wuppertal:alpha,steps[,alpha,steps]".
+Sink parse_sink(std::string_view text);
 
 /// The inverses of parse_source, parse_coord and parse_throttles, for reports.
 using quarkstar::text_of;

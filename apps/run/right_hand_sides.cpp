@@ -12,6 +12,7 @@
 #include <complex>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace quarkstar::app {
@@ -101,6 +102,22 @@ double contraction_bytes(const RunConfig& config) {
   if (!has_all_columns(config) || !(pairs || any_group(config, has_parts))) return 0;
   const std::size_t columns = config.columns.size();
   return static_cast<double>((pairs ? 2 : 1) * columns * columns * sizeof(std::complex<double>)) * config.solver.in_flight;
+}
+
+SmearingBytes smearing_bytes(const RunConfig& config) {
+  constexpr double complex_bytes = sizeof(std::complex<double>), links_bytes = 8 * 18 * sizeof(double),
+                   gauge_bytes = 4 * 18 * sizeof(double);
+  std::set<std::pair<double, int>> links;
+  for (const QuarkSmearing& smearing : config.smearings()) links.emplace(smearing.ape, smearing.ape_steps);
+  if (links.empty()) return {};
+  const std::vector<Source> all = config.all_sources();
+  const auto sources = std::count_if(all.begin(), all.end(), [](const Source& source) { return source.smearing.has_value(); });
+  const double of_sources = static_cast<double>(std::min<std::ptrdiff_t>(most_vectors, colour_components * sources));
+  // Of a sink the smeared copy, and the two halves of a smearing step of as many of its columns as go together.
+  const double columns = config.action->components, colour_vectors = columns * columns / colour_components;
+  const double of_sinks = smearings_of(config.sinks).empty() ? 0 : colour_vectors + 2 * std::min<double>(most_vectors, colour_vectors);
+  return {static_cast<double>(links.size()) * links_bytes,
+          std::max(3 * of_sources, of_sinks) * colour_components * complex_bytes * config.solver.in_flight, 2 * gauge_bytes};
 }
 
 bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group) {

@@ -37,6 +37,12 @@ std::vector<int> numbers_together(const RunConfig& config);
 /// always solved together, or not all wanted.
 double contraction_bytes(const RunConfig& config);
 
+/// What smearing sources and sinks takes, in bytes per site: links that stay, vectors while it goes on, and gauge fields before.
+struct SmearingBytes {
+  double links = 0, vectors = 0, making = 0;
+};
+SmearingBytes smearing_bytes(const RunConfig& config);
+
 /// Whether solutions of a group come to host memory: for the caller, for restart files, or because a propagator's columns come in parts or
 /// are contracted with another's.
 bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group);

@@ -15,6 +15,7 @@
 #include "apps/run/source_correlators.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "codelets/field/source_field.hpp"
+#include "codelets/quark_smear/smearers.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -90,8 +91,10 @@ struct Run {
   const std::vector<double> masses;
   const std::vector<std::vector<std::size_t>> operators;  ///< operators_of(config)
   const std::vector<SolveKey> order;                      ///< of a source's solves in reports
-  std::vector<runtime::Decomposition>
-      islands;  ///< the policy `adaptive` may cut a single one anew between solves, unless several are in flight
+  /// The policy `adaptive` may cut a single one anew between solves, unless several are in flight.
+  std::vector<runtime::Decomposition> islands;
+  const HostGauge* gauge;                                      ///< with which sources and sinks are smeared; nullptr: none is
+  std::vector<std::unique_ptr<const QuarkSmearers>> smearers;  ///< of each island
   AdaptiveCut adaptive;
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
@@ -126,6 +129,12 @@ struct Run {
     setup.ended("solver");
     for (const SourceState& source : sources) source.run.report.setup = setup;
     if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
+  }
+  /// For the decomposition as it is.
+  void make_smearers() {
+    smearers.clear();
+    for (const runtime::Decomposition& island : islands)
+      smearers.push_back(gauge != nullptr ? std::make_unique<QuarkSmearers>(island, *gauge, config.smearings()) : nullptr);
   }
   /// Of links, of measurements, of solves that are done: only a trace needs them all, and long runs would fill the memory.
   void forget_events() const {
@@ -270,6 +279,7 @@ class OperatorSolves {
     const int together = static_cast<int>(group.size()), remaining = run_.total - run_.done;
     if (const auto better = run_.adaptive.ended(run_.islands[island], seconds, together, remaining, making_seconds_)) {
       run_.islands[island] = *better;
+      run_.make_smearers();
       if (number + 1 < groups()) make_solver(island);
     }
     return seconds;
@@ -305,7 +315,8 @@ class OperatorSolves {
       sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
-    const SourceColumns right_hand_sides(decomposition, std::move(sources));
+    const QuarkSmearers* const smearers = run_.smearers[island].get();
+    const SourceColumns right_hand_sides(decomposition, std::move(sources), smearers);
     const bool has_files = !config.checkpoint.empty(), quiet_files = has_files && runtime::mpi::Job::current().is_distributed();
     if (quiet_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
@@ -325,7 +336,7 @@ class OperatorSolves {
                                 [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
                                   lattice = on_graph.even.lattice();
                                   for (std::size_t s = 0; s < run_.sources.size(); ++s)
-                                    run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
+                                    run_.sources[s].correlators.contract(s, group, on_graph, of_vectors, smearers);
                                 });
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
@@ -358,9 +369,9 @@ class OperatorSolves {
     for (std::size_t v = 0; v < n; ++v) {
       if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
-      source.correlators.contract_rest(group[v].mass, lattice, source.propagators[group[v].mass].columns);
+      source.correlators.contract_rest(group[v].mass, lattice, source.propagators[group[v].mass].columns, smearers);
       if (--source.remaining > 0) continue;
-      source.correlators.contract_pairs(lattice, source.propagators);
+      source.correlators.contract_pairs(lattice, source.propagators, smearers);
       complete.push_back(&source);
     }
     if (run_.gives_sources_as_they_complete())
@@ -492,6 +503,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
   const MakeOperator make = kind.make_links(session, decomposition, links, action);
+  const HostGauge* const gauge = config.smearings().empty() ? nullptr : &links(decomposition, action.gauge);
   setup.ended("links");
   take(config, action);  // what files of links say
   for (const SourceRun& source : sources) {
@@ -508,6 +520,8 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
           .operators = operators,
           .order = order_of_solves(config, masses),
           .islands = planned.islands,
+          .gauge = gauge,
+          .smearers = {},
           .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
                                   whole_units(config.solver, decomposition.lattice())),
           .profile = {},
@@ -525,6 +539,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
       run.sources.back().checkpoint.emplace(folder, decomposition.lattice(), decomposition.part());
   }
+  run.make_smearers();
   session.wait_all();
   session.events().reset();
   solve_all(run, make);

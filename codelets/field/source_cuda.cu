@@ -16,13 +16,28 @@ __global__ void source_kernel(double* field, const double* table, const __grid_c
     write_source(field, table, task, outer, in_lanes ? 0 : in_group, in_lanes ? group * places.vectors_in_lanes + in_group : group);
 }
 
+/// One thread per lane of an outer site.
+__global__ void slice_kernel(double* table, const double* field, const __grid_constant__ SliceTask task, std::uint32_t threads) {
+  runtime::wait_for_predecessors();
+  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
+  if (id >= threads) return;
+  write_slices(table, field, task, static_cast<int>(id) / task.shape.lanes, static_cast<int>(id) % task.shape.lanes);
+}
+
+constexpr unsigned width = 256;
+
 }  // namespace
 
 void launch_sources(double* field, const double* table, const SourceTask& task, runtime::CudaStream stream) {
-  constexpr unsigned width = 256;
   const auto threads = static_cast<std::uint32_t>(task.shape.outer_sites() * task.places.width());
   runtime::launch_overlapping(source_kernel, (threads + width - 1) / width, width, stream, field, table, task, threads);
   runtime::check_launch("sources");
+}
+
+void launch_slices(double* table, const double* field, const SliceTask& task, runtime::CudaStream stream) {
+  const auto threads = static_cast<std::uint32_t>(task.shape.outer_sites() * task.shape.lanes);
+  runtime::launch_overlapping(slice_kernel, (threads + width - 1) / width, width, stream, table, field, task, threads);
+  runtime::check_launch("source slices");
 }
 
 }  // namespace quarkstar::cuda

@@ -42,6 +42,14 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
+__global__ void __launch_bounds__(threads) ape_kernel(const __grid_constant__ smear::ApeArguments a) {
+  const Work work = work_of_thread(a.in_shape.extents[0], a.in_shape.rows());
+  if (!work.exists) return;
+  Coord x = a.in_shape.row_start(work.row);
+  x[0] = work.x;
+  smear::write_ape_link(a, x, work.mu);
+}
+
 __global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ gauge::LinkShape shape) {
   const Work work = work_of_thread(shape.extents[0], shape.rows());
   if (!work.exists) return;
@@ -66,6 +74,11 @@ void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream st
   const gauge::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
   smear_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments, from, to);
   runtime::check_launch("smear");
+}
+
+void launch_ape(const smear::ApeArguments& arguments, runtime::CudaStream stream) {
+  ape_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments);
+  runtime::check_launch("smear.ape");
 }
 
 void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::CudaStream stream) {

@@ -1,5 +1,6 @@
 #pragma once
 // Launches of the kernels that copy borders and make links, on a CUDA worker's stream.
+#include "codelets/gauge/smear/ape_site.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "runtime/gpu/cuda.hpp"
 
@@ -7,6 +8,9 @@ namespace quarkstar::cuda {
 
 /// Enqueues one smearing step on every link of a block; the arguments' pointers are to device memory.
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream);
+
+/// The same of one step of APE smearing.
+void launch_ape(const smear::ApeArguments& arguments, runtime::CudaStream stream);
 
 /// Enqueues site::unitarize_in_place() on every link of a block, in device memory of that shape.
 void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::CudaStream stream);

@@ -10,7 +10,7 @@ using namespace quarkstar;
 TEST_CASE("sources written by tasks have the bits of sources in host memory") {
   const Coord lattice{8, 4, 4, 8};
   const std::vector<Source> sources{{Source::Kind::point, {3, 1, 2, 6}, 1},
-                                    {Source::Kind::wall, {0, 0, 0, 1}, 1},
+                                    {Source::Kind::wall, {0, 0, 0, 1}, 1, {2, -1, 0}},
                                     {Source::Kind::corner_wall, {0, 0, 0, 7}, 1},
                                     {Source::Kind::z2, {0, 0, 0, 4}, 11},
                                     {Source::Kind::random, {0, 0, 0, 4}, 12}};

@@ -19,6 +19,11 @@ void smear_links(const GaugeField& out, const GaugeField& in, const PathWeights&
 /// out = weight U_mu(x) U_mu(x+mu) U_mu(x+2mu), U = in. Border 2. 1.7 kflop per site.
 void naik_links(const GaugeField& out, const GaugeField& in, double weight);
 
+/// out: in space U' = Proj[(1 - alpha) U + alpha / 4 A], A = the sum of the four spatial staples of U, from x to x + mu, Proj = the SU(3)
+/// matrix with the largest trace (codelets/su3/maximal_trace.hpp); in time U. Border 1 in x, y and z; 12 to 25 kflop per link of space.
+/// Source: M. Albanese et al., Phys. Lett. B 192 (1987) 163.
+void ape_links(const GaugeField& out, const GaugeField& in, double alpha);
+
 /// U <- U (U^+ U)^(-1/2) in place, see codelets/su3/unitarize.hpp. About 4 kflop per site.
 void unitarize_links(const GaugeField& links);
 

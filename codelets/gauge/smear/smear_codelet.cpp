@@ -1,10 +1,13 @@
 #include "codelets/arch/table.hpp"
 #include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/gauge/smear/ape_site.hpp"
 #include "codelets/gauge/smear/smear.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::smear {
 namespace {
@@ -26,6 +29,24 @@ void run_smear(Call& call) {
   call.team().for_range(a.in_shape.rows(), [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
 }
 
+ApeArguments ape_arguments_of(Call& call) {
+  ApeArguments a = call.arguments<ApeArguments>();
+  a.out = call.buffer<double>(0);
+  a.in = call.buffer<const double>(1);
+  return a;
+}
+
+void run_ape(Call& call) {
+  const ApeArguments a = ape_arguments_of(call);
+  call.team().for_range(a.in_shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t row = begin; row < end; ++row)
+      for (int mu = 0; mu < 4; ++mu) {
+        Coord x = a.in_shape.row_start(row);
+        for (; x[0] < a.in_shape.extents[0]; ++x[0]) write_ape_link(a, x, mu);
+      }
+  });
+}
+
 void run_unitarize(Call& call) {
   const auto& shape = call.arguments<gauge::LinkShape>();
   double* links = call.buffer<double>(0);
@@ -41,22 +62,24 @@ void run_unitarize(Call& call) {
 
 #ifdef QUARKSTAR_CUDA
 void smear_on_cuda(Call& call) { cuda::launch_smear(arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
+void ape_on_cuda(Call& call) { cuda::launch_ape(ape_arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
 void unitarize_on_cuda(Call& call) {
   cuda::launch_unitarize(call.buffer<double>(0), call.arguments<gauge::LinkShape>(), static_cast<runtime::CudaStream>(call.stream()));
 }
 #else
-constexpr runtime::Implementation smear_on_cuda = nullptr, unitarize_on_cuda = nullptr;
+constexpr runtime::Implementation smear_on_cuda = nullptr, ape_on_cuda = nullptr, unitarize_on_cuda = nullptr;
 #endif
 
 const runtime::Codelet fat_codelet("smear.fat", runtime::CodeletKind::stencil, run_smear, smear_on_cuda);
 const runtime::Codelet naik_codelet("smear.naik", runtime::CodeletKind::stencil, run_smear, smear_on_cuda);
+const runtime::Codelet ape_codelet("smear.ape", runtime::CodeletKind::stencil, run_ape, ape_on_cuda);
 const runtime::Codelet unitarize_codelet("smear.unitarize", run_unitarize, unitarize_on_cuda);
 
-void submit(const runtime::Codelet& codelet, const GaugeField& out, const GaugeField& in, SmearArguments arguments, int border,
-            double flops_per_site) {
+template <class Arguments>
+void submit_blocks(const runtime::Codelet& codelet, const GaugeField& out, const GaugeField& in, Arguments arguments,
+                   double flops_per_site) {
   const runtime::Decomposition &a = out.decomposition(), &b = in.decomposition();
   if (a.lattice() != b.lattice() || a.grid() != b.grid()) throw ShapeError(codelet.name(), "links of another decomposition");
-  in.require_border(border, codelet.name());
   for (const runtime::Block& block : out.blocks()) {
     arguments.out_shape = out.shape(block);
     arguments.in_shape = in.shape(block);
@@ -65,6 +88,12 @@ void submit(const runtime::Codelet& codelet, const GaugeField& out, const GaugeF
     runtime::submit(codelet, arguments, {runtime::out(out.handle(block)), runtime::in(in.handle(block))},
                     {flops_per_site * sites, reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
   }
+}
+
+void submit(const runtime::Codelet& codelet, const GaugeField& out, const GaugeField& in, const SmearArguments& arguments, int border,
+            double flops_per_site) {
+  in.require_border(border, codelet.name());
+  submit_blocks(codelet, out, in, arguments, flops_per_site);
 }
 
 }  // namespace
@@ -81,6 +110,14 @@ void naik_links(const GaugeField& out, const GaugeField& in, double weight) {
   arguments.naik = true;
   arguments.naik_weight = weight;
   submit(naik_codelet, out, in, arguments, 2, 4 * (2 * 198 + 18));  // two products and the weight
+}
+
+void ape_links(const GaugeField& out, const GaugeField& in, double alpha) {
+  const Coord& depth = in.depth();
+  if (std::min({depth[0], depth[1], depth[2]}) < 1) throw ShapeError(ape_codelet.name(), "a border of 0 sites, 1 is read");
+  ApeArguments arguments{};
+  arguments.alpha = alpha;
+  submit_blocks(ape_codelet, out, in, arguments, 3 * 2e4);
 }
 
 void unitarize_links(const GaugeField& links) {

@@ -1,0 +1,15 @@
+#pragma once
+#include "codelets/quark_smear/colours_site.hpp"
+#include "runtime/gpu/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+/// move_colours() for a block, in device memory.
+template <class Spinors, class Colours>
+void launch_colours(Spinors* spinors, Colours* colours, const quark_smear::ColoursTask& task, runtime::CudaStream stream);
+
+/// write_space_links() for a block.
+void launch_space_links(double* even, double* odd, const double* links, const quark_smear::SpaceLinksTask& task,
+                        runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda
