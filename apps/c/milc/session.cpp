@@ -96,7 +96,8 @@ qs_links links_at(const char* function, int precision, const void* links) {
           .precision = precision_of(function, precision),
           .layout = QS_EVEN_ODD,
           .location = QS_HOST,
-          .site_stride = 0};
+          .site_stride = 0,
+          .cuda_stream = nullptr};
 }
 
 qs_links links_at(const char* function, int precision, const QudaMILCSiteArg_t* site) {
@@ -121,7 +122,8 @@ qs_vectors vectors_at(const char* function, int precision, void* const* vectors,
           .precision = precision_of(function, precision),
           .layout = QS_EVEN_ODD,
           .location = QS_HOST,
-          .site_stride = 0};
+          .site_stride = 0,
+          .cuda_stream = nullptr};
 }
 
 }  // namespace quarkstar::c::milc
