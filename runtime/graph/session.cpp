@@ -1,6 +1,7 @@
 #include "runtime/graph/session.hpp"
 
 #include "runtime/gpu/cuda.hpp"
+#include "runtime/gpu/end_of_session.hpp"
 #include "runtime/gpu/gpu_affinity.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
 #include "runtime/mpi/guest.hpp"
@@ -106,6 +107,7 @@ void forget_heteroprio_data() {
 
 void end_runtime() {
   starpu_shutdown();
+  free_what_workers_kept();
   forget_heteroprio_data();
   environment.reset();
   running = nullptr;

@@ -23,6 +23,7 @@ namespace quarkstar::runtime::mpi {
 GpuPeers::GpuPeers(Job& job, int device, const std::string&, std::uint64_t patience_ns)
     : job_(job), device_(device), patience_ns_(patience_ns), verdict_("through host memory: this build has no GPU code") {}
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
+void free_kept_pieces(Job&) {}
 #else
 namespace {
 
@@ -51,10 +52,21 @@ struct Exported {
 struct Kept {
   std::vector<std::uint64_t> key;
   std::shared_ptr<GpuPiece> piece;
+  int device;
 };
 std::vector<Kept>& kept_pieces() {
   static auto* pieces = new std::vector<Kept>;  // device memory goes with the process
   return *pieces;
+}
+
+/// What a rank has mapped and made goes back. Collective; nothing may be under way in the piece.
+void release(Job& job, int its_device, GpuPiece& piece) {
+  const CurrentDevice device(its_device);
+  for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
+    if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
+  job.barrier();
+  (void)worked(cudaFree(piece.own));
+  (void)worked(cudaFreeHost(piece.host));
 }
 
 }  // namespace
@@ -100,15 +112,6 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
     if (mapped[rank]) piece->of_rank[rank] = static_cast<std::byte*>(address);
   }
   return piece;
-}
-
-void GpuPeers::release(GpuPiece& piece) {
-  const CurrentDevice device(device_);
-  for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
-    if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job_.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
-  job_.barrier();
-  (void)worked(cudaFree(piece.own));
-  (void)worked(cudaFreeHost(piece.host));
 }
 
 void GpuPeers::try_pairs() {
@@ -171,7 +174,7 @@ void GpuPeers::try_pairs() {
   verdict_ = usable_ ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)
                      : fmt::format("through host memory: {}", wrong.empty() ? "a rank has no GPU memory left for mailboxes" : wrong);
   if (!all_mapped) {
-    release(*common_);
+    release(job_, device_, *common_);
     common_.reset();
   }
   if (!usable_) return;
@@ -209,7 +212,7 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
   std::vector<bool> mapped;
   auto fresh = allocate(bytes, host_words, mapped);
   if (job_.any(std::find(mapped.begin(), mapped.end(), false) != mapped.end())) {
-    release(*fresh);  // no rank uses it
+    release(job_, device_, *fresh);  // no rank uses it
     return nullptr;
   }
   fresh->row_length = row.size();
@@ -217,8 +220,13 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
     const auto begin = key.begin() + static_cast<std::ptrdiff_t>(rank * mine.size() + mine.size() - row.size());
     fresh->rows.insert(fresh->rows.end(), begin, begin + static_cast<std::ptrdiff_t>(row.size()));
   }
-  kept.push_back({std::move(key), fresh});
+  kept.push_back({std::move(key), fresh, device_});
   return fresh;
+}
+
+void free_kept_pieces(Job& job) {
+  for (const Kept& one : kept_pieces()) release(job, one.device, *one.piece);
+  kept_pieces().clear();
 }
 #endif
 
