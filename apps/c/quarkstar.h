@@ -204,7 +204,7 @@ typedef struct qs_result {
   int iterations;           /* of all restarts */
   int restarts;             /* after the first solve */
   double residual;          /* |b - M x| / |b|, taken anew in double precision; of a parity see qs_solve_options */
-  double relative_residual; /* Fermilab's: sqrt(mean over sites of |r(x)|^2 / |x(x)|^2), 1 where x(x) = 0; 0 where it was not asked for */
+  double relative_residual; /* Fermilab's: sqrt(mean over sites of |r(x)|^2 / |x(x)|^2), 1 where x(x) = 0; 0 where it was not asked for or the source is 0 */
   double seconds, flops;    /* of right-hand sides that were solved together an equal share */
 } qs_result;
 

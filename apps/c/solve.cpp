@@ -151,6 +151,8 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
     solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions, team);
+    for (std::size_t v = 0; v < n; ++v)
+      if (solved.results[v].true_residual == 0) solved.relative[v] = 0;  // of the source 0, whose solution is 0 everywhere
     bool again = false;
     for (std::size_t v = 0; v < n; ++v) {
       if (relative[v] == 0 || solved.relative[v] <= relative[v] || !solved.results[v].converged()) continue;
