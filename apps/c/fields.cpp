@@ -239,13 +239,20 @@ void check_vectors(const qs_vectors& vectors, const char* argument, int componen
   for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require_array(vectors.data[v], vectors.location, argument);
 }
 
+std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part) {
+  std::vector<HostField> fields;
+  fields.reserve(n);
+  for (std::size_t v = 0; v < n; ++v) fields.emplace_back(components, part);  // n copies of one would be written twice
+  return fields;
+}
+
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,
                                     const runtime::Team& team) {
   if (vectors.location == QS_CUDA) {
     const VectorsHere copies(vectors, first, n, volume(part.extents), components, parity, false);
     return vectors_from(copies.here(), first, n, components, part, parity, team);
   }
-  std::vector<HostField> fields(static_cast<std::size_t>(n), HostField(components, part));
+  std::vector<HostField> fields = zero_fields(static_cast<std::size_t>(n), components, part);
   const auto read = [](std::complex<double>& mine, const auto* theirs) { mine = {theirs[0], theirs[1]}; };
   if (vectors.precision == QS_SINGLE) each_number<float>(vectors, first, fields, parity, team, read);
   else each_number<double>(vectors, first, fields, parity, team, read);
