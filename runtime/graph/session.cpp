@@ -100,9 +100,10 @@ std::string heteroprio_file() {
   std::error_code error;
   return (std::filesystem::temp_directory_path(error) / fmt::format("quarkstar-heteroprio-{}", getpid())).string();
 }
-void forget_heteroprio_data() {
+void forget_heteroprio_data() noexcept try {
   std::error_code error;
   std::filesystem::remove(heteroprio_file(), error);
+} catch (const std::bad_alloc&) {  // where a start has failed for want of memory it is a file that stays
 }
 
 void end_runtime() {
