@@ -30,7 +30,7 @@ std::optional<std::size_t> free_gpu_memory(int number);
 std::string obstacle_to_gpus();
 
 /// Zeroed memory of the current device for the current CUDA worker, made once; a slot always has one size. Slot: which piece (0..7).
-/// It goes with the session: tables of sums, a few MiB.
+/// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.
 void* worker_memory(int slot, std::size_t bytes);
 
 /// Makes the memory of every slot that any lane has taken for the other lanes 0 .. lanes - 1 too: before a capture, which should not

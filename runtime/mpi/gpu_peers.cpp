@@ -1,5 +1,6 @@
 #include "runtime/mpi/gpu_peers.hpp"
 
+#include "runtime/mpi/kept_pieces.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -59,8 +60,7 @@ std::vector<Kept>& kept_pieces() {
   return *pieces;
 }
 
-/// What a rank has mapped and made goes back. Collective; nothing may be under way in the piece.
-void release(Job& job, int its_device, GpuPiece& piece) {
+void give_back(Job& job, int its_device, GpuPiece& piece) {
   const CurrentDevice device(its_device);
   for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
     if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
@@ -113,6 +113,8 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
   }
   return piece;
 }
+
+void GpuPeers::release(GpuPiece& piece) { give_back(job_, device_, piece); }
 
 void GpuPeers::try_pairs() {
   const int ranks = job_.size();
@@ -174,7 +176,7 @@ void GpuPeers::try_pairs() {
   verdict_ = usable_ ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)
                      : fmt::format("through host memory: {}", wrong.empty() ? "a rank has no GPU memory left for mailboxes" : wrong);
   if (!all_mapped) {
-    release(job_, device_, *common_);
+    release(*common_);
     common_.reset();
   }
   if (!usable_) return;
@@ -212,7 +214,7 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
   std::vector<bool> mapped;
   auto fresh = allocate(bytes, host_words, mapped);
   if (job_.any(std::find(mapped.begin(), mapped.end(), false) != mapped.end())) {
-    release(job_, device_, *fresh);  // no rank uses it
+    release(*fresh);  // no rank uses it
     return nullptr;
   }
   fresh->row_length = row.size();
@@ -225,7 +227,7 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
 }
 
 void free_kept_pieces(Job& job) {
-  for (const Kept& one : kept_pieces()) release(job, one.device, *one.piece);
+  for (const Kept& one : kept_pieces()) give_back(job, one.device, *one.piece);
   kept_pieces().clear();
 }
 #endif

@@ -13,8 +13,7 @@
 
 namespace quarkstar::runtime::mpi {
 
-/// A piece of every rank's GPU memory, zeroed at first. It goes with the process: other ranks may still write the last answer into it; of a
-/// guest with its job, where all ranks have met.
+/// A piece of every rank's GPU memory, zeroed at first. It goes with the process: other ranks may still write the last answer into it.
 struct GpuPiece {
   std::byte* own = nullptr;         ///< this rank's part, also where others cannot map it
   std::vector<std::byte*> of_rank;  ///< addresses in this process
@@ -58,6 +57,8 @@ class GpuPeers {
 
  private:
   std::shared_ptr<GpuPiece> allocate(std::size_t bytes, std::size_t host_words, std::vector<bool>& mapped);
+  /// What a rank mapped and made goes back. Collective; nothing may be under way in the piece.
+  void release(GpuPiece& piece);
   void try_pairs();
 
   Job& job_;
@@ -69,8 +70,5 @@ class GpuPeers {
   std::shared_ptr<GpuPiece> common_;
   SumExchange exchange_{};
 };
-
-/// What a rank has mapped and made goes back: of all pieces that sessions of the job have left. Collective, after the last of them.
-void free_kept_pieces(Job& job);
 
 }  // namespace quarkstar::runtime::mpi

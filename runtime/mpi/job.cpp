@@ -2,8 +2,8 @@
 
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/funnel.hpp"
-#include "runtime/mpi/gpu_peers.hpp"
 #include "runtime/mpi/guest.hpp"
+#include "runtime/mpi/kept_pieces.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/simulate/rank.hpp"
