@@ -1,4 +1,4 @@
-/* A small program from start to end: a session, links out and in, two operators, N solves of each in several layouts, correlators. With many
+/* A small program from start to end: a session, links out and in, two operators, N solves in several layouts, correlators. With many
  * solves its memory stays as it is; with few it is what valgrind and AddressSanitizer look at.
  *     loop N */
 #define _GNU_SOURCE
@@ -20,7 +20,7 @@ static long resident_kb(void) {
 }
 
 static void solve(qs_operator *op, int components, qs_layout layout, qs_parity parity) {
-  const int n = layout == QS_PYQUDA_PROPAGATOR ? components : 2;
+  const int n = layout == QS_PYQUDA_PROPAGATOR ? components : 1;
   fields *b = new_fields(n, (size_t)sites * (size_t)components * 2), *x = new_fields(n, b->reals);
   fill(b, 3);
   b->vectors.layout = x->vectors.layout = layout;
@@ -29,7 +29,7 @@ static void solve(qs_operator *op, int components, qs_layout layout, qs_parity p
   memset(results, 0, sizeof results);
   results[0].struct_size = sizeof results[0];
   OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, results));
-  CHECK(results[0].residual <= 1e-6);
+  CHECK(results[0].residual <= 1e-3);
   free_fields(b);
   free_fields(x);
 }
@@ -37,7 +37,7 @@ static void solve(qs_operator *op, int components, qs_layout layout, qs_parity p
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   const int times = atoi(argv[1]), first = times / 10;
-  qs_session *session = open_session();
+  qs_session *session = open_session_with("1");
   const qs_heatbath heatbath = {.struct_size = sizeof heatbath, .beta = 6.0, .sweeps = 2, .seed = 7};
   qs_gauge *made = NULL, *gauge = NULL;
   OK(qs_gauge_generate(session, lattice, &heatbath, &made));
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   free(u);
   qs_plaquettes means = {.struct_size = sizeof means};
   OK(qs_gauge_plaquette(gauge, &means));
-  const qs_setting wilson[] = {{"kappa", "0.08"}, {"tol", "1e-6"}}, staggered[] = {{"mass", "1"}, {"tol", "1e-6"}};
+  const qs_setting wilson[] = {{"kappa", "0.08"}, {"tol", "1e-3"}}, staggered[] = {{"mass", "1"}, {"tol", "1e-3"}};
   qs_operator *w = NULL, *s = NULL;
   OK(qs_operator_create(gauge, "wilson", wilson, 2, &w));
   OK(qs_operator_create(gauge, "hisq", staggered, 2, &s));
@@ -58,12 +58,13 @@ int main(int argc, char **argv) {
   long kb = 0;
   for (int i = 0; i < times; ++i) {
     if (i == first) kb = resident_kb();
-    solve(w, 12, (qs_layout)(i % 2 ? QS_EVEN_ODD : QS_LEXICOGRAPHIC), QS_BOTH);
-    solve(s, 3, (qs_layout)(i % 2 ? QS_PYQUDA_PROPAGATOR : QS_PYQUDA), i % 3 ? QS_EVEN : QS_BOTH);
+    if (i % 20 == 0) solve(w, 12, QS_EVEN_ODD, QS_BOTH);
+    if (i % 20 == 1) solve(s, 3, QS_PYQUDA_PROPAGATOR, QS_BOTH);
+    solve(s, 3, (qs_layout)(i % 2 ? QS_LEXICOGRAPHIC : QS_PYQUDA), i % 3 ? QS_EVEN : QS_BOTH);
   }
   const long last = resident_kb();
   if (times >= 100) {
-    fprintf(stderr, "%ld kB after %d solves of each, %ld kB after %d\n", kb, first, last, times);
+    fprintf(stderr, "%ld kB after %d solves, %ld kB after %d\n", kb, first, last, times);
     CHECK(last < kb + kb / 100);
   }
   fields *b = new_fields(3, (size_t)sites * 6), *x = new_fields(3, (size_t)sites * 6);
