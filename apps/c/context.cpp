@@ -30,43 +30,48 @@ std::atomic<bool> lost{false};  ///< whether some session was
 
 runtime::Failure failure_text(const std::exception& error) { return runtime::failure_of(error, "use a machine with more, or more ranks"); }
 
-/// Gives what the library's layers log to the caller's function.
-class LogSink : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit LogSink(const Context& context) : context_(context) {}
+std::atomic<const Context*> at_work{nullptr};  ///< whose call is in progress
 
- private:
+/// Gives what the library's layers log to the function of the caller whose call is in progress.
+class LogSink : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& line) override {
+    const Context* const context = at_work.load();
+    if (context == nullptr) return;
     const int level = line.level >= spdlog::level::err ? QS_LOG_ERROR : line.level == spdlog::level::warn ? QS_LOG_WARNING : QS_LOG_INFO;
-    context_.write_log(level, std::string(line.payload.begin(), line.payload.end()));
+    context->write_log(level, std::string(line.payload.begin(), line.payload.end()));
   }
   void flush_() override {}
-
-  const Context& context_;
 };
 
-/// While a call works for a caller: its logger is the default one, workers are awake, and MPI may be called.
+/// Once in a process, whose own messages go elsewhere (apps/c/spdlog.cpp). To set a logger takes memory, so nothing is put back at the end
+/// of a call.
+void log_to_callers() {
+  static const bool done = [] {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::make_shared<LogSink>()));
+    return true;
+  }();
+  (void)done;
+}
+
+/// While a call works for a caller: what is logged is for it, workers are awake, and MPI may be called.
 class AtWork {
  public:
-  explicit AtWork(Context& context)
-      : context_(context),
-        before_(spdlog::default_logger()),
-        log_(std::make_shared<spdlog::logger>("", std::make_shared<LogSink>(context))) {
-    spdlog::set_default_logger(log_);
+  explicit AtWork(Context& context) : context_(context) {
+    log_to_callers();
+    at_work = &context;
     if (context_.job) runtime::mpi::set_at_work(*context_.job, true);
     if (context_.session) runtime::resume(*context_.session);
   }
   ~AtWork() {
     if (context_.session) runtime::pause(*context_.session);
     if (context_.job) runtime::mpi::set_at_work(*context_.job, false);
-    spdlog::set_default_logger(before_);
+    at_work = nullptr;
   }
   AtWork(const AtWork&) = delete;
   AtWork& operator=(const AtWork&) = delete;
 
  private:
   Context& context_;
-  std::shared_ptr<spdlog::logger> before_, log_;
 };
 
 constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy",      "watts",    "devices",    "cpu-share",

@@ -1,12 +1,15 @@
 #include "apps/c/fields.hpp"
 
 #include "apps/c/context.hpp"
+#include "runtime/gpu/foreign_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -17,6 +20,8 @@ constexpr int matrix_entries = 9;
 
 bool is_of_sites(qs_layout layout) { return layout == QS_MILC_SITE; }
 
+std::size_t bytes_of(qs_precision precision) { return precision == QS_DOUBLE ? sizeof(double) : sizeof(float); }
+
 /// What links and vectors have in common. reals: of a site.
 void check(const char* argument, qs_precision precision, qs_layout layout, qs_location location, std::size_t site_stride,
            std::size_t reals) {
@@ -24,9 +29,9 @@ void check(const char* argument, qs_precision precision, qs_layout layout, qs_lo
     refuse(argument, fmt::format("precision {}", static_cast<int>(precision)), "give QS_DOUBLE or QS_SINGLE");
   if (layout < QS_LEXICOGRAPHIC || layout > QS_PYQUDA_PROPAGATOR)
     refuse(argument, fmt::format("layout {}", static_cast<int>(layout)), "give one of qs_layout");
-  if (location == QS_CUDA) refuse(argument, "fields in GPU memory are not supported by this version", "copy them to the host: QS_HOST");
-  if (location != QS_HOST) refuse(argument, fmt::format("location {}", static_cast<int>(location)), "give QS_HOST");
-  const std::size_t real = precision == QS_DOUBLE ? sizeof(double) : sizeof(float);
+  if (location != QS_HOST && location != QS_CUDA)
+    refuse(argument, fmt::format("location {}", static_cast<int>(location)), "give QS_HOST or QS_CUDA");
+  const std::size_t real = bytes_of(precision);
   if (is_of_sites(layout) != (site_stride != 0) || site_stride % real != 0)
     refuse(argument, fmt::format("site_stride {}", site_stride),
            is_of_sites(layout) ? "give the size of the struct of a site, a multiple of a real's" : "it is for QS_MILC_SITE: give 0");
@@ -34,6 +39,47 @@ void check(const char* argument, qs_precision precision, qs_layout layout, qs_lo
     refuse(argument, fmt::format("site_stride {}, but a site has {} bytes", site_stride, reals * real),
            "give the size of the struct of a site");
 }
+
+void require_array(const void* array, qs_location location, const char* argument) {
+  require(array, argument);
+  if (location == QS_CUDA) runtime::require_foreign_memory(array, argument);
+}
+
+/// Copies in host memory of a field's arrays in GPU memory, while a function works on them.
+class Copies {
+ public:
+  /// Sites of each array that are copied, of `pitch` bytes each, the first `width` of which are the field's.
+  struct Sites {
+    std::size_t first, count, width, pitch;
+  };
+  Copies(const Sites& sites, void* stream) : sites_(sites), stream_(stream) {}
+
+  /// Puts the address of a copy in the place of the array's. read: it begins with what the array has.
+  void put(void*& array, bool read) {
+    const std::size_t bytes = (sites_.first + sites_.count - 1) * sites_.pitch + sites_.width;
+    const Copy& copy = copies_.emplace_back(Copy{static_cast<std::byte*>(array), std::make_unique_for_overwrite<std::byte[]>(bytes)});
+    if (read) move(copy, runtime::ForeignCopy::to_host);
+    array = copy.here.get();
+  }
+  /// What has been written goes to the arrays.
+  void give_back() const {
+    for (const Copy& copy : copies_) move(copy, runtime::ForeignCopy::to_device);
+  }
+
+ private:
+  struct Copy {
+    std::byte* there;
+    std::unique_ptr<std::byte[]> here;
+  };
+  void move(const Copy& copy, runtime::ForeignCopy direction) const {
+    const std::size_t first = sites_.first * sites_.pitch;
+    runtime::copy_foreign({copy.there + first, copy.here.get() + first, sites_.width, sites_.pitch, sites_.count}, direction, stream_);
+  }
+
+  Sites sites_;
+  void* stream_;
+  std::vector<Copy> copies_;
+};
 
 /// The number of a site in storage.
 std::int64_t place(qs_layout layout, const Box& part, std::int64_t lexicographic) {
@@ -72,7 +118,16 @@ void each_matrix(const qs_links& links, Gauge& gauge, const runtime::Team& team,
 void check_links(const qs_links& links) {
   check("links", links.precision, links.layout, links.location, links.site_stride, HostGauge::reals_per_site);
   if (links.layout == QS_PYQUDA_PROPAGATOR) refuse("links", "the layout is a propagator's", "give QS_PYQUDA");
-  for (int mu = 0; mu < (links.layout == QS_QDP ? 4 : 1); ++mu) require(links.data[mu], "links");
+  for (int mu = 0; mu < (links.layout == QS_QDP ? 4 : 1); ++mu) require_array(links.data[mu], links.location, "links");
+}
+
+/// Links in GPU memory: `here` becomes their description with copies in host memory.
+Copies copies_of(qs_links& here, std::int64_t sites, bool read) {
+  const bool one_a_direction = here.layout == QS_QDP;
+  const std::size_t bytes = HostGauge::reals_per_site / (one_a_direction ? 4 : 1) * bytes_of(here.precision);
+  Copies copies({0, static_cast<std::size_t>(sites), bytes, here.layout == QS_MILC_SITE ? here.site_stride : bytes}, here.cuda_stream);
+  for (int mu = 0; mu < (one_a_direction ? 4 : 1); ++mu) copies.put(here.data[mu], read);
+  return copies;
 }
 
 /// The component-th number of a vector's site.
@@ -103,10 +158,46 @@ void each_number(const qs_vectors& vectors, int first, Fields& fields, qs_parity
   });
 }
 
+/// Vectors first, ..., first + n - 1 of a description in GPU memory as one with copies in host memory.
+class VectorsHere {
+ public:
+  /// writes: they are to be written, and only what is not written begins with what is there.
+  VectorsHere(const qs_vectors& vectors, int first, int n, std::int64_t sites, int components, qs_parity parity, bool writes)
+      : data_(vectors.data, vectors.data + (vectors.layout == QS_PYQUDA_PROPAGATOR ? 1 : vectors.count)),
+        here_(vectors),
+        copies_(sites_of(vectors, sites, components, parity), vectors.cuda_stream) {
+    here_.data = data_.data();
+    here_.location = QS_HOST;
+    const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
+    // What is written lies between other columns, or other sites.
+    const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
+    for (int v = propagator ? 0 : first; v < (propagator ? 1 : first + n); ++v)
+      copies_.put(data_[static_cast<std::size_t>(v)], !writes || among_others);
+  }
+  const qs_vectors& here() const { return here_; }
+  void give_back() const { copies_.give_back(); }
+
+ private:
+  static Copies::Sites sites_of(const qs_vectors& vectors, std::int64_t sites, int components, qs_parity parity) {
+    const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
+    const std::size_t bytes = 2 * static_cast<std::size_t>(components * (propagator ? components : 1)) * bytes_of(vectors.precision);
+    const std::size_t pitch = vectors.layout == QS_MILC_SITE ? vectors.site_stride : bytes, all = static_cast<std::size_t>(sites);
+    if (parity == QS_BOTH || vectors.layout == QS_LEXICOGRAPHIC) return {0, all, bytes, pitch};
+    return {parity == QS_ODD ? all / 2 : 0, all / 2, bytes, pitch};
+  }
+
+  std::vector<void*> data_;
+  qs_vectors here_;
+  Copies copies_;
+};
+
 }  // namespace
 
-HostGauge links_from(const qs_links& links, const Box& part, const runtime::Team& team) {
-  check_links(links);
+HostGauge links_from(const qs_links& given, const Box& part, const runtime::Team& team) {
+  check_links(given);
+  qs_links links = given;
+  std::optional<Copies> copies;
+  if (given.location == QS_CUDA) copies = copies_of(links, volume(part.extents), true);
   HostGauge gauge{part.extents, std::vector<double>(static_cast<std::size_t>(volume(part.extents)) * HostGauge::reals_per_site),
                   part.origin};
   const auto read = [](std::span<double, 18> mine, const auto* theirs) {
@@ -117,13 +208,17 @@ HostGauge links_from(const qs_links& links, const Box& part, const runtime::Team
   return gauge;
 }
 
-void links_to(const qs_links& links, const HostGauge& part, const runtime::Team& team) {
-  check_links(links);
+void links_to(const qs_links& given, const HostGauge& part, const runtime::Team& team) {
+  check_links(given);
+  qs_links links = given;
+  std::optional<Copies> copies;
+  if (given.location == QS_CUDA) copies = copies_of(links, volume(part.extents), false);
   const auto write = [](std::span<const double, 18> mine, auto* theirs) {
     for (std::size_t i = 0; i < 18; ++i) theirs[i] = static_cast<std::remove_reference_t<decltype(*theirs)>>(mine[i]);
   };
   if (links.precision == QS_SINGLE) each_matrix<float>(links, part, team, write);
   else each_matrix<double>(links, part, team, write);
+  if (copies) copies->give_back();
 }
 
 void check_parity(qs_parity parity) {
@@ -141,12 +236,23 @@ void check_vectors(const qs_vectors& vectors, const char* argument, int componen
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   if (propagator && vectors.count != components)
     refuse(argument, fmt::format("count {} of a propagator", vectors.count), fmt::format("give all its columns, {}", components));
-  for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require(vectors.data[v], argument);
+  for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require_array(vectors.data[v], vectors.location, argument);
+}
+
+std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part) {
+  std::vector<HostField> fields;
+  fields.reserve(n);
+  for (std::size_t v = 0; v < n; ++v) fields.emplace_back(components, part);  // n copies of one would be written twice
+  return fields;
 }
 
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,
                                     const runtime::Team& team) {
-  std::vector<HostField> fields(static_cast<std::size_t>(n), HostField(components, part));
+  if (vectors.location == QS_CUDA) {
+    const VectorsHere copies(vectors, first, n, volume(part.extents), components, parity, false);
+    return vectors_from(copies.here(), first, n, components, part, parity, team);
+  }
+  std::vector<HostField> fields = zero_fields(static_cast<std::size_t>(n), components, part);
   const auto read = [](std::complex<double>& mine, const auto* theirs) { mine = {theirs[0], theirs[1]}; };
   if (vectors.precision == QS_SINGLE) each_number<float>(vectors, first, fields, parity, team, read);
   else each_number<double>(vectors, first, fields, parity, team, read);
@@ -154,6 +260,12 @@ std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n,
 }
 
 void vectors_to(const qs_vectors& vectors, int first, const std::vector<HostField>& fields, qs_parity parity, const runtime::Team& team) {
+  if (vectors.location == QS_CUDA) {
+    const HostField& one = fields.front();
+    const VectorsHere copies(vectors, first, static_cast<int>(fields.size()), volume(one.extents), one.components, parity, true);
+    vectors_to(copies.here(), first, fields, parity, team);
+    return copies.give_back();
+  }
   const auto write = [](const std::complex<double>& mine, auto* theirs) {
     using Real = std::remove_reference_t<decltype(*theirs)>;
     theirs[0] = static_cast<Real>(mine.real());

@@ -21,6 +21,9 @@ void check_parity(qs_parity parity);
 /// Whether a site of the part is among those that are asked for.
 bool is_in(qs_parity parity, const Box& part, std::int64_t site);
 
+/// n fields of zeros.
+std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part);
+
 /// Copies vectors first, ..., first + n - 1, components complex numbers per site; of one parity alone the others are 0.
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,
                                     const runtime::Team& team);

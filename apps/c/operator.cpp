@@ -239,7 +239,7 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
       std::vector<HostField> fields, results;
       op->context->job->together([&] {
         fields = vectors_from(in, first, n, op->kind().components, part, from, team);
-        results.assign(fields.size(), HostField(op->kind().components, part));
+        results = zero_fields(fields.size(), op->kind().components, part);
       });
       op->solver_for(n).apply(fields, std::span(masses).subspan(static_cast<std::size_t>(first), fields.size()), results, how.adjoint != 0);
       vectors_to(out, first, results, how.parity, team);

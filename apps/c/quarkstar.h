@@ -54,7 +54,9 @@ typedef enum qs_layout {
   QS_PYQUDA_PROPAGATOR = 5
 } qs_layout;
 
-typedef enum qs_location { QS_HOST = 0, QS_CUDA = 1 } qs_location; /* QS_CUDA is refused by this version: copy to the host */
+/* QS_CUDA: memory of a CUDA device, of any context and any device. It is copied to the host and from there on the field's cuda_stream,
+ * behind what is enqueued there, and the copies have ended when the call returns. It need not be a device of the session. */
+typedef enum qs_location { QS_HOST = 0, QS_CUDA = 1 } qs_location;
 
 typedef enum qs_parity { QS_BOTH = 0, QS_EVEN = 1, QS_ODD = 2 } qs_parity;
 
@@ -77,6 +79,7 @@ typedef struct qs_links {
   qs_layout layout;
   qs_location location;
   size_t site_stride; /* bytes; QS_MILC_SITE only */
+  void *cuda_stream;  /* QS_CUDA: the cudaStream_t on which the field is made and used; NULL: the default stream */
 } qs_links;
 
 /* Several vectors, each with both parities. */
@@ -88,6 +91,7 @@ typedef struct qs_vectors {
   qs_layout layout;
   qs_location location;
   size_t site_stride; /* bytes; QS_MILC_SITE only */
+  void *cuda_stream;  /* as above */
 } qs_vectors;
 
 /* ---- about the library and errors */
@@ -200,14 +204,14 @@ typedef struct qs_result {
   int iterations;           /* of all restarts */
   int restarts;             /* after the first solve */
   double residual;          /* |b - M x| / |b|, taken anew in double precision; of a parity see qs_solve_options */
-  double relative_residual; /* Fermilab's: sqrt(mean over sites of |r(x)|^2 / |x(x)|^2), 1 where x(x) = 0; 0 where it was not asked for */
+  double relative_residual; /* Fermilab's: sqrt(mean over sites of |r(x)|^2 / |x(x)|^2), 1 where x(x) = 0; 0 where it was not asked for or the source is 0 */
   double seconds, flops;    /* of right-hand sides that were solved together an equal share */
 } qs_result;
 
 typedef struct qs_solve_options {
   size_t struct_size;
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
-   * solutions are neither read nor written. Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
+   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
   qs_parity parity;
   const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's. Where each mass has links of its own (HISQ's naik-epsilon
                          * auto) the operator's alone */

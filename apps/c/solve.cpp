@@ -86,7 +86,7 @@ void require_same_everywhere(const Asked& asked) {
 std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const std::vector<HostField>& sources,
                                        std::span<const double> masses, std::span<const double> scales,
                                        const std::vector<HostField>& solutions, const runtime::Team& team) {
-  std::vector<HostField> images(solutions.size(), HostField(asked.components, solutions.front().box()));
+  std::vector<HostField> images = zero_fields(solutions.size(), asked.components, solutions.front().box());
   solver.apply(solutions, masses, images);
   const Box part = solutions.front().box();
   const std::size_t n = solutions.size();
@@ -151,6 +151,8 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
     solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions, team);
+    for (std::size_t v = 0; v < n; ++v)
+      if (solved.results[v].true_residual == 0) solved.relative[v] = 0;  // of the source 0, whose solution is 0 everywhere
     bool again = false;
     for (std::size_t v = 0; v < n; ++v) {
       if (relative[v] == 0 || solved.relative[v] <= relative[v] || !solved.results[v].converged()) continue;
@@ -223,7 +225,7 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       sources = vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
       if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
       solutions = asked.guess ? vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team)
-                              : std::vector<HostField>(static_cast<std::size_t>(n), HostField(asked.components, part));
+                              : zero_fields(static_cast<std::size_t>(n), asked.components, part);
       for (std::size_t v = 0; v < solutions.size() && asked.guess; ++v)
         multiply(solutions[v], 1 / asked.scales[static_cast<std::size_t>(first) + v]);
     });

@@ -1,6 +1,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/conditional_graph.hpp"
 
+#include "runtime/gpu/end_of_session.hpp"
 #include "runtime/system/switch_variable.hpp"
 
 #include <cuda_runtime_api.h>
@@ -34,6 +35,7 @@ std::vector<CudaStream> streams_inside(std::size_t count) {
   while (made.size() < count) {
     const int priority = made.empty() ? least : greatest;
     cudaStreamCreateWithPriority(&made.emplace_back(nullptr), cudaStreamNonBlocking, priority);
+    at_end_of_session([stream = made.back()] { cudaStreamDestroy(stream); });
   }
   return {made.begin(), made.begin() + static_cast<std::ptrdiff_t>(count)};
 }

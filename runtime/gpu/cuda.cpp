@@ -2,6 +2,7 @@
 
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/cuda_failure.hpp"
+#include "runtime/gpu/end_of_session.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ std::string obstacle_to_gpus() {
 }
 
 void* worker_memory(int slot, std::size_t bytes) {
-  // A worker is a thread; StarPU ends it with the session, and the device's memory goes with the process.
+  // A worker is a thread, which StarPU ends with the session.
   static thread_local std::map<std::pair<int, int>, std::array<void*, slots>> memory;
   slot_bytes[static_cast<std::size_t>(slot)] = bytes;
   int device = 0;
@@ -90,6 +91,10 @@ void* worker_memory(int slot, std::size_t bytes) {
     if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess) fail_on_gpu("clearing", error);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
+    at_end_of_session([device, pointer] {
+      cudaSetDevice(device);
+      cudaFree(pointer);
+    });
   }
   return pointer;
 }

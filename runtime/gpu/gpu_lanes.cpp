@@ -3,6 +3,7 @@
 #if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/current_device.hpp"
+#include "runtime/gpu/end_of_session.hpp"
 
 #include <cuda_runtime_api.h>
 #endif
@@ -42,6 +43,7 @@ CudaStream GpuLanes::stream(int cuda_device, int lane_of_device, bool with_peers
     // Packs and copies are short and others wait for them: they go first where both have threads to place.
     cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lane_of_device == 0 ? least : greatest);
     if (with_peers) enable_peers(cuda_device);
+    at_end_of_session([stream] { cudaStreamDestroy(stream); });
   }
   return stream;
 }
@@ -51,6 +53,7 @@ cudaEvent_t GpuLanes::event(int cuda_device, std::size_t number) {
   while (events.size() <= number) {
     cudaSetDevice(cuda_device);
     cudaEventCreateWithFlags(&events.emplace_back(), cudaEventDisableTiming);
+    at_end_of_session([event = events.back()] { cudaEventDestroy(event); });
   }
   return events[number];
 }
@@ -63,13 +66,17 @@ void* GpuLanes::grown(Memory& memory, int cuda_device, std::size_t bytes) {
     cudaDeviceSynchronize();
     memory.bytes = bytes;
     check_launch("memory for several GPUs");
+    at_end_of_session([pointer = memory.pointer, cuda_device] {
+      cudaSetDevice(cuda_device);
+      cudaFree(pointer);
+    });
   }
   return memory.pointer;
 }
 
 GpuLanes& gpu_lanes() {
-  static thread_local auto* lanes = new GpuLanes;
-  return *lanes;
+  static thread_local GpuLanes lanes;
+  return lanes;
 }
 #endif
 

@@ -16,7 +16,7 @@ namespace quarkstar::runtime {
 bool devices_reach_each_other(int a, int b);
 
 #ifdef QUARKSTAR_CUDA
-/// Streams, events and memory, kept by the worker that runs such programs. They go with the process, like worker_memory().
+/// Streams, events and memory, kept by the worker that runs such programs. They go with the session, like worker_memory().
 class GpuLanes {
  public:
   /// with_peers: for programs over several devices of this process; the others are left alone otherwise.

@@ -1,6 +1,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/graph/graph_cache.hpp"
 
+#include "runtime/gpu/end_of_session.hpp"
 #include "runtime/gpu/one_by_one.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/observe/step_times.hpp"
@@ -72,7 +73,7 @@ cudaGraphExec_t capture(CudaStream stream, const std::function<void()>& enqueue)
   return made;
 }
 
-/// A stop flag in device memory, as the host sees it between the replays of a graph. One a worker; it goes with the process.
+/// A stop flag in device memory, as the host sees it between the replays of a graph. One a worker.
 class StopFlag {
  public:
   StopFlag() {
@@ -80,6 +81,12 @@ class StopFlag {
     for (cudaEvent_t& event : copied_) cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     check_launch("a stop flag's copies");  // without them there is nothing to read
   }
+  ~StopFlag() {
+    for (const cudaEvent_t event : copied_) cudaEventDestroy(event);
+    cudaFreeHost(seen_);
+  }
+  StopFlag(const StopFlag&) = delete;
+  StopFlag& operator=(const StopFlag&) = delete;
   /// What the flag is after all that has been enqueued: copied there, to be read by number.
   void copy(int number, const std::int32_t* flag, CudaStream stream) {
     cudaMemcpyAsync(seen_ + number % copies, flag, sizeof *flag, cudaMemcpyDeviceToHost, stream);
@@ -100,7 +107,11 @@ int replay(const ReplayLimit& limit, CudaStream stream, const std::function<void
     for (int times = 0; times < limit.most; ++times) launch();
     return limit.most;
   }
-  static thread_local auto* flag = new StopFlag;
+  static thread_local StopFlag* flag = nullptr;
+  if (flag == nullptr) {
+    flag = new StopFlag;
+    at_end_of_session([made = flag] { delete made; });
+  }
   flag->copy(0, limit.stop, stream);
   if (flag->is_raised(0)) return 0;
   for (int times = 1;; ++times) {

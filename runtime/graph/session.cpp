@@ -1,6 +1,7 @@
 #include "runtime/graph/session.hpp"
 
 #include "runtime/gpu/cuda.hpp"
+#include "runtime/gpu/end_of_session.hpp"
 #include "runtime/gpu/gpu_affinity.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
 #include "runtime/mpi/guest.hpp"
@@ -99,13 +100,15 @@ std::string heteroprio_file() {
   std::error_code error;
   return (std::filesystem::temp_directory_path(error) / fmt::format("quarkstar-heteroprio-{}", getpid())).string();
 }
-void forget_heteroprio_data() {
+void forget_heteroprio_data() noexcept try {
   std::error_code error;
   std::filesystem::remove(heteroprio_file(), error);
+} catch (const std::bad_alloc&) {  // where a start has failed for want of memory it is a file that stays
 }
 
 void end_runtime() {
   starpu_shutdown();
+  free_what_workers_kept();
   forget_heteroprio_data();
   environment.reset();
   running = nullptr;

@@ -1,5 +1,6 @@
 #include "runtime/mpi/gpu_peers.hpp"
 
+#include "runtime/mpi/kept_pieces.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ namespace quarkstar::runtime::mpi {
 GpuPeers::GpuPeers(Job& job, int device, const std::string&, std::uint64_t patience_ns)
     : job_(job), device_(device), patience_ns_(patience_ns), verdict_("through host memory: this build has no GPU code") {}
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
+void free_kept_pieces(Job&) {}
 #else
 namespace {
 
@@ -51,10 +53,20 @@ struct Exported {
 struct Kept {
   std::vector<std::uint64_t> key;
   std::shared_ptr<GpuPiece> piece;
+  int device;
 };
 std::vector<Kept>& kept_pieces() {
   static auto* pieces = new std::vector<Kept>;  // device memory goes with the process
   return *pieces;
+}
+
+void give_back(Job& job, int its_device, GpuPiece& piece) {
+  const CurrentDevice device(its_device);
+  for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
+    if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
+  job.barrier();
+  (void)worked(cudaFree(piece.own));
+  (void)worked(cudaFreeHost(piece.host));
 }
 
 }  // namespace
@@ -102,14 +114,7 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
   return piece;
 }
 
-void GpuPeers::release(GpuPiece& piece) {
-  const CurrentDevice device(device_);
-  for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
-    if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job_.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
-  job_.barrier();
-  (void)worked(cudaFree(piece.own));
-  (void)worked(cudaFreeHost(piece.host));
-}
+void GpuPeers::release(GpuPiece& piece) { give_back(job_, device_, piece); }
 
 void GpuPeers::try_pairs() {
   const int ranks = job_.size();
@@ -217,8 +222,13 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
     const auto begin = key.begin() + static_cast<std::ptrdiff_t>(rank * mine.size() + mine.size() - row.size());
     fresh->rows.insert(fresh->rows.end(), begin, begin + static_cast<std::ptrdiff_t>(row.size()));
   }
-  kept.push_back({std::move(key), fresh});
+  kept.push_back({std::move(key), fresh, device_});
   return fresh;
+}
+
+void free_kept_pieces(Job& job) {
+  for (const Kept& one : kept_pieces()) give_back(job, one.device, *one.piece);
+  kept_pieces().clear();
 }
 #endif
 

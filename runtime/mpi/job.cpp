@@ -3,6 +3,7 @@
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
+#include "runtime/mpi/kept_pieces.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/simulate/rank.hpp"
@@ -253,6 +254,7 @@ Job::~Job() {
   if (started == this) started = nullptr;
   if (native_ != nullptr) {
     try {
+      if (is_guest && native_->control != MPI_COMM_NULL) free_kept_pieces(*this);
       if (native_->control != MPI_COMM_NULL) barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
     } catch (const Error&) {                             // the work is done
     }

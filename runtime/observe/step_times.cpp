@@ -1,6 +1,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/observe/step_times.hpp"
 
+#include "runtime/gpu/end_of_session.hpp"
 #include "runtime/observe/gpu_clock.hpp"
 
 #include <cuda_runtime_api.h>
@@ -21,7 +22,10 @@ int current_device() {
 CudaStream idle_stream() {
   static thread_local std::map<int, CudaStream> streams;
   CudaStream& stream = streams[current_device()];
-  if (stream == nullptr) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (stream == nullptr) {
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    at_end_of_session([made = stream] { cudaStreamDestroy(made); });
+  }
   return stream;
 }
 

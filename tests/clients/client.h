@@ -51,8 +51,8 @@ static inline void free_fields(fields *f) {
   free(f);
 }
 
-static inline qs_session *open_session(void) {
-  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "2"}, {"threads", "1"}};
+static inline qs_session *open_session_with(const char *workers) {
+  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", workers}, {"threads", "1"}};
   qs_session_options options;
   qs_session *session = NULL;
   memset(&options, 0, sizeof options);
@@ -62,6 +62,8 @@ static inline qs_session *open_session(void) {
   OK(qs_session_open(&options, &session));
   return session;
 }
+
+static inline qs_session *open_session(void) { return open_session_with("2"); }
 
 /* Numbers between -1 and 1 that look random, always the same. */
 static inline double noise(unsigned long long *state) {

@@ -590,6 +590,92 @@ static void links_change(const links *l) {
   free(v), free(before), free(after), free(of_others);
 }
 
+/* The sign of a boundary in time, of links in place: a layer that most ranks do not have. */
+static void flip_time(links *l) {
+  for (int i = 0; i < sites; ++i) {
+    if (all[i].t == lattice[3] - 1) multiply_links(&l->fat[4 * i + 3], -1);
+    if (all[i].t >= lattice[3] - 3) multiply_links(&l->lng[4 * i + 3], -1);
+  }
+}
+
+/* Links that go to and fro between two boundaries, and all ranks take the same operators; said to be new, or (as by boundary_twist_fn())
+ * changed in place without a word. */
+static void twists(const links *l) {
+  links mine = copies(l);
+  su3_vector *v = noise_vector(70), *d[2] = {new_vector(), new_vector()}, *x[2] = {new_vector(), new_vector()}, *again = new_vector();
+  const size_t half = (size_t)sites / 2 * sizeof *v;
+  for (int turn = 0; turn < 6; ++turn) {
+    const int which = turn % 2, is_said = turn < 4;
+    dslash(&mine, is_said, v, turn < 2 ? d[which] : again, EVEN);
+    if (turn >= 2) CHECK(memcmp(again, d[which], half) == 0);
+    su3_vector *const y = turn < 2 ? x[which] : new_vector();
+    invert(&mine, is_said, 0.2, 1e-10, 0, v, y, EVEN);
+    if (turn >= 2) {
+      CHECK(memcmp(y, x[which], half) == 0);
+      free(y);
+    }
+    flip_time(&mine);
+  }
+  CHECK(difference(d[0], d[1]) > 1e-3 && difference(x[0], x[1]) > 1e-6);
+  free_links(&mine);
+  free(v), free(d[0]), free(d[1]), free(x[0]), free(x[1]), free(again);
+}
+
+/* Long links that a program keeps although they are zero. */
+static void without_long(const links *l) {
+  links mine = copies(l);
+  const links fat_alone = {mine.fat, NULL};
+  memset(mine.lng, 0, (size_t)sites * 4 * sizeof(su3_matrix));
+  su3_vector *v = noise_vector(71), *a = new_vector(), *b = new_vector();
+  dslash(&mine, 1, v, a, ODD);
+  dslash(&fat_alone, 1, v, b, ODD);
+  CHECK(memcmp(a + sites / 2, b + sites / 2, (size_t)sites / 2 * sizeof *v) == 0);
+  free_links(&mine);
+  free(v), free(a), free(b);
+}
+
+/* Of shifts some have relative targets, and some none. */
+static void mixed_targets(const links *l) {
+  enum { n = 3 };
+  double offsets[n] = {0.04, 0.5, 5}, residuals[n] = {1e-9, 0, 0}, relative[n] = {0, 1e-7, 0}, final[n], final_relative[n];
+  su3_vector *source = noise_vector(72), *x[n] = {new_vector(), new_vector(), new_vector()};
+  void *solutions[n] = {x[0], x[1], x[2]};
+  int iterations = -1;
+  qudaMultishiftInvert(2, 2, n, offsets, solver_arguments(EVEN, 0), residuals, relative, l->fat, l->lng, source, solutions, final,
+                       final_relative, &iterations);
+  CHECK(final[0] < 1e-9 && final[2] < 1e-9 && final_relative[1] < 1e-7 && final_relative[1] > 0);
+  for (int i = 0; i < n; ++i) CHECK(fabs(final[i] - residual_of(l, source, x[i], offsets[i], EVEN)) < 1e-12);
+  free(source), free(x[0]), free(x[1]), free(x[2]);
+}
+
+/* A source that is zero, behind one that is not, with a relative target. */
+static void zero_source(const links *l) {
+  void *sources[2] = {noise_vector(73), new_vector()}, *solutions[2] = {new_vector(), new_vector()};
+  double final, relative;
+  int iterations = 0;
+  qudaInvertMsrc(2, 2, 0.2, solver_arguments(ODD, 0), 1e-8, 1e-5, l->fat, l->lng, sources, solutions, &final, &relative, &iterations, 2);
+  CHECK(final == 0 && relative == 0 && iterations > 10 && norm2(solutions[1], ODD) == 0 && norm2(solutions[0], ODD) > 0);
+  for (int i = 0; i < 2; ++i) free(sources[i]), free(solutions[i]);
+}
+
+/* A light mass and a smooth source, whose residual first rises for long. */
+static void light_mass(const links *l) {
+  su3_vector *source = new_vector();
+  for (int i = 0; i < sites; ++i)
+    if (all[i].t == 0 && all[i].parity == EVEN) source[i].c[0].re = 1;
+  for (int mixed = 0; mixed < 3; ++mixed) {
+    su3_vector *x = new_vector();
+    QudaInvertArgs_t arguments = solver_arguments(EVEN, mixed);
+    arguments.max_iter = 50000;
+    double final, relative;
+    int iterations = 0;
+    qudaInvert(2, 2, 0.001, arguments, 1e-8, 0, l->fat, l->lng, source, x, &final, &relative, &iterations);
+    CHECK(final < 1e-8 && residual_of(l, source, x, 4e-6, EVEN) < 1.001e-8);
+    free(x);
+  }
+  free(source);
+}
+
 /* ---- operations on vectors */
 
 static void contraction(su3_vector *const p[3], const double *pion) {
@@ -686,6 +772,16 @@ static void transport(void) {
   dslash(&naive, 1, v, d, EVEN);
   dslash(&naive, 0, v, d, ODD);
   CHECK(difference(sum, d) < 1e-14);
+
+  /* Other links at the same address, said to be new with an operator that needs none. */
+  qudaSpinTaste(2, 2, u, v, half, 15, 14, 0);
+  for (int k = 0; k < sites * 72; ++k) ((double *)u)[k] *= 2;
+  qudaSpinTaste(2, 2, u, v, sum, 15, 15, 1);
+  qudaSpinTaste(2, 2, u, v, sum, 15, 14, 0);
+  for (int k = 0; k < sites * 6; ++k) CHECK(((double *)sum)[k] == 2 * ((double *)half)[k]);
+  for (int k = 0; k < sites * 72; ++k) ((double *)u)[k] /= 2;
+  qudaSpinTaste(2, 2, u, v, sum, 15, 14, 0);
+  CHECK(memcmp(sum, half, (size_t)sites * sizeof(su3_vector)) == 0);
 
   qudaSpinTaste(2, 2, u, v, half, 15, 15, 0); /* pion5: nothing to do */
   CHECK(memcmp(half, v, (size_t)sites * sizeof(su3_vector)) == 0);
@@ -791,6 +887,11 @@ int main(int count, char **argument) {
   links light = hisq(0);
   spectrum(golden, &light);
   links_change(&light);
+  twists(&light);
+  without_long(&light);
+  mixed_targets(&light);
+  zero_source(&light);
+  if (size == 1) light_mass(&light);
   shifts(&light);
   several_sources(&light);
   other_targets(&light);

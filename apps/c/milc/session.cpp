@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ qs_session* session(const char* function) {
 const Coord& lattice() { return state.lattice; }
 
 void end(const char* function, const std::string& message) {
-  std::fflush(stdout);
+  std::fflush(nullptr);  // what the program has written to all its files
   std::fprintf(stderr, "libquda of Quarkstar: %s: %s\n", function, message.c_str());
   std::fflush(stderr);
   // Not exit(), since threads of ours may still be at work. Of a rank that ends so the launcher ends the others.
@@ -96,7 +97,8 @@ qs_links links_at(const char* function, int precision, const void* links) {
           .precision = precision_of(function, precision),
           .layout = QS_EVEN_ODD,
           .location = QS_HOST,
-          .site_stride = 0};
+          .site_stride = 0,
+          .cuda_stream = nullptr};
 }
 
 qs_links links_at(const char* function, int precision, const QudaMILCSiteArg_t* site) {
@@ -114,6 +116,34 @@ GaugePointer gauge_of(const char* function, const qs_links& links) {
   return GaugePointer(gauge);
 }
 
+std::uint64_t hash(std::uint64_t sum, const void* data, std::size_t bytes) {
+  const char* const first = static_cast<const char*>(data);
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  for (std::size_t i = 0; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, first + i, sizeof word);
+    sum = (sum ^ word) * odd;
+    sum ^= sum >> 32;
+  }
+  return sum;
+}
+
+std::uint64_t sample_of(std::uint64_t sum, const void* links, const Coord& extents, std::size_t bytes) {
+  if (links == nullptr) return sum;
+  const std::int64_t sites = volume(extents);
+  const std::size_t of_site = bytes / static_cast<std::size_t>(sites);
+  const auto add = [&](std::int64_t place) {
+    sum = hash(sum, static_cast<const char*>(links) + static_cast<std::size_t>(place) * of_site, of_site);
+  };
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    for (Coord site{}; site[mu] < extents[mu]; ++site[mu])
+      add((site[0] + extents[0] * (site[1] + extents[1] * (site[2] + std::int64_t{extents[2]} * site[3]))) / 2 +
+          site[mu] % 2 * (sites / 2));
+  constexpr std::int64_t spread = 256, prime = 1000003;
+  for (std::int64_t i = 0; i < std::min(spread, sites); ++i) add(i * prime % sites);
+  return sum;
+}
+
 qs_vectors vectors_at(const char* function, int precision, void* const* vectors, int count) {
   return {.struct_size = sizeof(qs_vectors),
           .data = vectors,
@@ -121,7 +151,8 @@ qs_vectors vectors_at(const char* function, int precision, void* const* vectors,
           .precision = precision_of(function, precision),
           .layout = QS_EVEN_ODD,
           .location = QS_HOST,
-          .site_stride = 0};
+          .site_stride = 0,
+          .cuda_stream = nullptr};
 }
 
 }  // namespace quarkstar::c::milc

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <list>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,51 +24,64 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// An operator that is kept for further calls, and the links that it was made of.
 struct Kept {
+  const char* action;
   const void *fat, *long_links;
-  std::uint64_t fingerprint;  ///< of the links' numbers
+  std::uint64_t sample;       ///< of this rank's links
+  std::uint64_t fingerprint;  ///< of the numbers of all ranks' links, the same on all
   Settings settings;
   OperatorPointer op;
 };
-/// The last used is first. Two Naik epsilons, each solved for with and without shifts, are what a program alternates between. It outlives a
-/// program that ends without qudaFinalize: operators cannot be freed once MPI has ended.
+/// The last used is first, the same on all ranks. Two Naik epsilons, each solved for with and without shifts, are what a program alternates
+/// between. It outlives a program that ends without qudaFinalize: operators cannot be freed once MPI has ended.
 std::list<Kept>& kept = *new std::list<Kept>;
 constexpr std::size_t most_kept = 4;
 
-/// Of the bytes of links, which nothing but equal links have in practice.
-std::uint64_t fingerprint_of(std::uint64_t sum, const void* links, std::size_t bytes) {
-  const char* const first = static_cast<const char*>(links);
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  for (std::size_t i = 0; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, first + i, sizeof word);
-    sum = (sum ^ word) * odd;
-    sum ^= sum >> 32;
-  }
-  return sum;
+/// Of the links of all ranks: their numbers, and which rank has them.
+std::uint64_t fingerprint_of(Context& context, const void* fat, const void* long_links, std::size_t bytes) {
+  std::uint64_t mine = hash(hash(bytes, fat, bytes), long_links, long_links != nullptr ? bytes : 0);
+  const auto rank = static_cast<std::uint64_t>(context.job->rank());
+  mine = hash(mine, &rank, sizeof rank);
+  return context.job->combined(mine, runtime::mpi::Combine::sum);
 }
 
-/// The operator on these links with these settings, or (none) with any. are_new: their numbers may be others than before at the same
-/// addresses. make: where there is none yet; nullptr for a failure. The ranks agree.
+/// Gives up one, where there is no room for another: links that are no more where they were, on any rank, go first.
+void make_room() {
+  while (kept.size() >= most_kept) {
+    const auto gone = std::find_if(kept.rbegin(), kept.rend(), [](const Kept& one) { return one.fat == nullptr; });
+    kept.erase(gone != kept.rend() ? std::prev(gone.base()) : std::prev(kept.end()));
+  }
+}
+
+/// The operator of that action on these links with these settings, or (none) with any. are_new: their numbers may be others than before at
+/// the same addresses; programs change them without a word too, so a sample of them is compared in any case. make: where there is none yet;
+/// nullptr for a failure. All ranks take the same.
 template <class Make>
-qs_operator* operator_on(const char* function, int precision, const void* fat, const void* long_links, bool are_new,
+qs_operator* operator_on(const char* function, const char* action, int precision, const void* fat, const void* long_links, bool are_new,
                          const Settings& settings, Make&& make) {
-  const std::size_t real = precision_of(function, precision) == QS_SINGLE ? sizeof(float) : sizeof(double);
-  const auto is_here = [&](const Kept& one) { return one.fat == fat && one.long_links == long_links; };
-  std::uint64_t fingerprint = 0;
+  std::uint64_t fingerprint = 0, sample = 0;
   auto found = kept.end();
   work(function, [&](Context& context) {
+    const Coord extents = cut(context).part().extents;
+    const std::size_t bytes = static_cast<std::size_t>(volume(extents)) * HostGauge::reals_per_site *
+                              (precision_of(function, precision) == QS_SINGLE ? sizeof(float) : sizeof(double));
+    sample = sample_of(sample_of(bytes, fat, extents, bytes), long_links, extents, bytes);
+    const auto is_here = [&](const Kept& one) { return one.fat == fat && one.long_links == long_links && one.sample == sample; };
     const auto look = [&](auto&& has_these_links) {
-      found = std::find_if(kept.begin(), kept.end(),
-                           [&](const Kept& one) { return has_these_links(one) && (settings.empty() || one.settings == settings); });
-      if (context.job->any(found == kept.end())) found = kept.end();
+      found = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) {
+        return one.action == std::string_view(action) && has_these_links(one) && (settings.empty() || one.settings == settings);
+      });
+      // Addresses and samples are this rank's own: each may have found another.
+      const auto number = static_cast<std::uint64_t>(std::distance(kept.begin(), found));
+      std::uint64_t ends[2] = {number, ~number};
+      context.job->combine(std::span(ends), runtime::mpi::Combine::maximum);
+      if (ends[0] != ~ends[1]) found = kept.end();
       return found != kept.end();
     };
     if (!are_new && look(is_here)) return;
-    const std::size_t bytes = static_cast<std::size_t>(volume(cut(context).part().extents)) * HostGauge::reals_per_site * real;
-    fingerprint = fingerprint_of(fingerprint_of(real, fat, bytes), long_links, long_links != nullptr ? bytes : 0);
+    fingerprint = fingerprint_of(context, fat, long_links, bytes);
     for (Kept& one : kept) {
-      if (one.fingerprint == fingerprint) one.fat = fat, one.long_links = long_links;
-      else if (is_here(one)) one.fat = one.long_links = nullptr;
+      if (one.fingerprint == fingerprint) one.fat = fat, one.long_links = long_links, one.sample = sample;
+      else if (context.job->any(one.fat == fat && one.long_links == long_links)) one.fat = one.long_links = nullptr;
     }
     look([&](const Kept& one) { return one.fingerprint == fingerprint; });
   });
@@ -74,14 +89,14 @@ qs_operator* operator_on(const char* function, int precision, const void* fat, c
     kept.splice(kept.begin(), kept, found);
   } else {
     kept.remove_if([&](const Kept& one) { return one.fingerprint == fingerprint && one.settings.empty(); });  // any will do for a Dslash
-    while (kept.size() >= most_kept) kept.pop_back();
+    make_room();
     OperatorPointer op(make());
     if (op == nullptr && !kept.empty()) {  // what is kept may be what there is no memory for
       kept.clear();
       op.reset(make());
     }
     if (op == nullptr) end(function, qs_error_message());
-    kept.push_front({fat, long_links, fingerprint, settings, std::move(op)});
+    kept.push_front({action, fat, long_links, sample, fingerprint, settings, std::move(op)});
   }
   return kept.front().op.get();
 }
@@ -101,12 +116,25 @@ Settings solver_settings(const char* solver, const char* precision, int most_ite
   return {{"solver", solver}, {"precision", precision}, {"max-iterations", fmt::format("{}", std::max(1, most_iterations))}};
 }
 
+/// Whether links of all ranks are.
+bool are_zero(Context& context, qs_precision precision, const void* links) {
+  const auto numbers = static_cast<std::size_t>(volume(cut(context).part().extents)) * HostGauge::reals_per_site;
+  const auto all_zero = [numbers](const auto* first) {
+    return std::all_of(first, first + numbers, [](auto number) { return number == 0; });
+  };
+  return !context.job->any(
+      !(precision == QS_SINGLE ? all_zero(static_cast<const float*>(links)) : all_zero(static_cast<const double*>(links))));
+}
+
 qs_operator* staggered(const char* function, int precision, const void* fat, const void* long_links, const int* iterations,
                        const Settings& settings) {
   if (fat == nullptr) end(function, "no fat links: give their address");
-  return operator_on(function, precision, fat, long_links, *iterations == -1, settings, [&] {
+  return operator_on(function, "staggered", precision, fat, long_links, *iterations == -1, settings, [&] {
     const GaugePointer near = gauge_of(function, links_at(function, precision, fat));
-    const GaugePointer far = long_links != nullptr ? gauge_of(function, links_at(function, precision, long_links)) : nullptr;
+    // A program without long links may give such as are zero.
+    bool has_long = long_links != nullptr;
+    if (has_long) work(function, [&](Context& context) { has_long = !are_zero(context, precision_of(function, precision), long_links); });
+    const GaugePointer far = has_long ? gauge_of(function, links_at(function, precision, long_links)) : nullptr;
     const std::vector<qs_setting> given = for_library(settings);
     qs_operator* op = nullptr;
     qs_operator_create_on_links(near.get(), far.get(), given.data(), given.size(), &op);
@@ -170,8 +198,10 @@ void invert(const char* function, int external_precision, int quda_precision, do
   if (!(mass > 0)) end(function, fmt::format("mass {}: give one above 0", mass));
   if (count < 1) end(function, fmt::format("{} sources: give one at least", count));
   require_target(function, residual, relative_residual);
-  qs_operator* const op = staggered(function, external_precision, fat, long_links, iterations,
-                                    solver_settings("cg", inner_precision(quda_precision, arguments.mixed_precision), arguments.max_iter));
+  Settings settings = solver_settings("cg", inner_precision(quda_precision, arguments.mixed_precision), arguments.max_iter);
+  constexpr int most_together = 16;
+  if (count > 1) settings.emplace_back("nrhs", fmt::format("{}", std::min(count, most_together)));
+  qs_operator* const op = staggered(function, external_precision, fat, long_links, iterations, settings);
   const auto n = static_cast<std::size_t>(count);
   Systems systems{.masses = std::vector(n, mass), .tolerances = std::vector(n, below(residual)), .use_guess = true};
   if (relative_residual > 0) systems.relative.assign(n, below(relative_residual));
@@ -217,14 +247,19 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int count,
                           void** solutions, double* final_residuals, double* final_relative_residuals, int* iterations) {
   if (count < 1) end(__func__, fmt::format("{} offsets: give one at least", count));
   require_target(__func__, residuals[0], relative_residuals[0]);
+  // Shifts of which nothing is asked go as far as the first; with relative residuals, for which solves go on, to its targets.
+  const bool any_relative = std::any_of(relative_residuals, relative_residuals + count, [](double target) { return target > 0; });
+  const bool can_follow = !any_relative && count <= most_vectors;
   Systems systems;
   bool follows = false;
   for (int i = 0; i < count; ++i) {
     if (!(offsets[i] > 0)) end(__func__, fmt::format("offset {} is {}: give numbers above 0", i, offsets[i]));
+    const bool asks = residuals[i] > 0 || relative_residuals[i] > 0;
+    const int targets = asks || can_follow ? i : 0;
     systems.masses.push_back(std::sqrt(offsets[i]) / 2);
-    systems.tolerances.push_back(below(residuals[i]));
-    systems.relative.push_back(below(relative_residuals[i]));
-    follows = follows || (residuals[i] == 0 && relative_residuals[i] == 0);
+    systems.tolerances.push_back(below(residuals[targets]));
+    systems.relative.push_back(below(relative_residuals[targets]));
+    follows = follows || (!asks && can_follow);
   }
   // What goes as far as others do is not refined after its iterations, so these are in double precision.
   const char* const precision = follows ? "double" : inner_precision(quda_precision, arguments.mixed_precision);
@@ -249,7 +284,7 @@ void qudaCloverInvert(int external_precision, int quda_precision, double kappa, 
   settings.insert(settings.end(), {{"kappa", fmt::format("{:.17g}", kappa)},
                                    {"csw", fmt::format("{:.17g}", clover_coefficient / kappa)},
                                    {"boundary", "t=periodic"}});  // its sign is in the links
-  qs_operator* const op = operator_on(__func__, external_precision, links, nullptr, true, settings, [&] {
+  qs_operator* const op = operator_on(__func__, "clover", external_precision, links, nullptr, true, settings, [&] {
     const GaugePointer gauge = gauge_of("qudaCloverInvert", links_at("qudaCloverInvert", external_precision, links));
     const std::vector<qs_setting> given = for_library(settings);
     qs_operator* made = nullptr;

@@ -24,9 +24,10 @@ namespace {
 using Complex = std::complex<double>;
 enum class Hop { forward = 1, backward = 2, symmetric = 3 };
 
-/// Links for hops of vectors, with the address that they were taken from.
+/// Links for hops of vectors, with the address that they were taken from and a sample of what was there.
 struct Transport {
   const void* address;
+  std::uint64_t sample;
   HostGauge links;
 };
 std::optional<Transport> transport, two_link_transport;
@@ -34,11 +35,15 @@ std::optional<Transport> transport, two_link_transport;
 /// Takes links that are new, or not the ones that are there.
 const HostGauge& taken_links(const char* function, Context& context, std::optional<Transport>& kept, int precision, const void* links,
                              bool are_new) {
-  const bool is_there = kept.has_value() && !are_new && (links == nullptr || links == kept->address);
+  const Coord extents = cut(context).part().extents;
+  const std::size_t bytes = static_cast<std::size_t>(volume(extents)) * HostGauge::reals_per_site *
+                            (precision_of(function, precision) == QS_SINGLE ? sizeof(float) : sizeof(double));
+  const std::uint64_t sample = sample_of(bytes, links, extents, bytes);
+  const bool is_there = kept.has_value() && !are_new && (links == nullptr || (links == kept->address && sample == kept->sample));
   if (context.job->any(!is_there)) {
     context.job->together([&] {
       if (links == nullptr) refuse("links", "there are none", fmt::format("give them to {}", function));
-      kept = Transport{links, links_from(links_at(function, precision, links), cut(context).part(), context.session->cpu_team())};
+      kept = Transport{links, sample, links_from(links_at(function, precision, links), cut(context).part(), context.session->cpu_team())};
     });
   }
   return kept->links;
@@ -248,6 +253,7 @@ void qudaSpinTaste(int external_precision, int, const void* links, const void* s
   const char* const function = __func__;
   if (spin < 0 || spin > all_directions || taste < 0 || taste > all_directions)
     end(function, fmt::format("spin {} and taste {}: give four bits each", spin, taste));
+  if (reload != 0) transport.reset();  // also where this call needs none: the next one is not told
   work(function, [&](Context& context) {
     const HostGauge none{cut(context).part().extents, {}, cut(context).part().origin};
     const bool is_local = spin == taste;

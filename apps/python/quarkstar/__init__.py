@@ -9,7 +9,8 @@
     pion = qs.mesons(S).pion5
 
 `qs.wilson`, `qs.twisted_mass` and so on are `qs.operator` for each action of `qs.actions()`, `_` for `-`; keyword arguments are the settings
-of `quarkstar solve`, `_` for `-` in their names too. Arrays are complex128 or complex64; layouts and their shapes are those of `qs.layouts`. Coordinates are
+of `quarkstar solve`, `_` for `-` in their names too. Arrays are complex128 or complex64, in host memory or, by `__cuda_array_interface__` or
+DLPack, in a GPU's, where solutions then are too; layouts and their shapes are those of `qs.layouts`. Coordinates are
 (x, y, z, t) in arguments, and arrays have t slowest. Errors are `qs.Error`: one line each, with `parameter` and `code`.
 """
 from __future__ import annotations
@@ -18,6 +19,7 @@ import functools
 from typing import Any
 
 from ._arrays import link_shape, propagator_shape, vector_shape
+from ._device import DeviceArray
 from ._errors import Error, InputError, Lost, MachineError, NotConverged
 from ._gauge import Gauge, PlaquetteMeans, gauge, generate, read_gauge
 from ._operator import Operator, Propagator, SolveReport, operator
@@ -32,7 +34,7 @@ layouts = {
     "pyquda": "PyQUDA's: as qdp, but propagators (2, T, Z, Y, X/2, 4, 4, 3, 3), sink before source; others have columns first",
 }
 
-__all__ = ["Correlators", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
+__all__ = ["Correlators", "DeviceArray", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
            "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "gauge", "generate", "jackknife", "layouts", "link_shape",
            "mesons", "operator", "propagator_shape", "read_gauge", "vector_shape", "version"]
 

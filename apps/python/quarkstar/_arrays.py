@@ -1,12 +1,13 @@
-"""numpy arrays as fields of the C library."""
+"""Arrays as fields of the C library: numpy's, and those in GPU memory."""
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
 from . import _library as c
+from ._device import DeviceArray, is_on_device, taken, zeros
 from ._errors import InputError
 
 Lattice = tuple[int, int, int, int]
@@ -40,15 +41,19 @@ def propagator_shape(layout: str, extents: Lattice, components: int) -> tuple[in
     return (*site_shape(layout, extents), *((4, 4, 3, 3) if components == 12 else (3, 3)))
 
 
-def as_input(array: Any, argument: str) -> np.ndarray:
-    """A C-contiguous array of complex numbers: the same memory where it is one already."""
-    for name in ("__cuda_array_interface__", "__hip_array_interface__"):
-        if hasattr(array, name):
-            raise InputError(f"{argument}: it is in GPU memory, which this version does not take; copy it to the host", argument)
-    if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] != 1:
-        raise InputError(f"{argument}: it is on a device, which this version does not take; copy it to the host", argument)
+Array = Union[np.ndarray, DeviceArray]
+
+
+def as_input(array: Any, argument: str) -> Array:
+    """A C-contiguous array of complex numbers, where it is: the same memory where it is one already."""
+    if is_on_device(array):
+        return taken(array, argument)
     if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
-        array = np.from_dlpack(array)
+        try:
+            array = np.from_dlpack(array)
+        except (BufferError, RuntimeError, TypeError) as error:
+            raise InputError(f"{argument}: it is on a device that is not CUDA's, or numpy does not take it ({error}); copy it to the host",
+                             argument) from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{argument}: {type(array).__name__} is no numpy array; convert it with numpy.asarray()", argument)
     if array.dtype not in (np.complex128, np.complex64):
@@ -56,35 +61,55 @@ def as_input(array: Any, argument: str) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def check_shape(array: np.ndarray, shape: tuple[int, ...], argument: str, layout: str) -> None:
+def zeros_beside(array: Array, shape: tuple[int, ...]) -> Array:
+    """Of its dtype, and where it is."""
+    return zeros(shape, array) if isinstance(array, DeviceArray) else np.zeros(shape, array.dtype)
+
+
+def copy_beside(array: Array, source: Array) -> Array:
+    """A copy of source, of the dtype of array, and where that is."""
+    here = source.numpy() if isinstance(source, DeviceArray) else source
+    here = here.astype(array.dtype, order="C", copy=True)
+    if not isinstance(array, DeviceArray):
+        return here
+    there = zeros(here.shape, array)
+    there._set(here)
+    return there
+
+
+def check_shape(array: Array, shape: tuple[int, ...], argument: str, layout: str) -> None:
     if array.shape != shape:
         raise InputError(f"{argument}: shape {array.shape}, but layout '{layout}' has {shape} here", argument)
 
 
-def precision_of(array: np.ndarray) -> int:
-    return c.DOUBLE if array.dtype == np.complex128 else c.SINGLE
+def _address(array: Array) -> int:
+    return array.pointer if isinstance(array, DeviceArray) else array.ctypes.data
 
 
-def links_of(array: np.ndarray, layout: str) -> c.Links:
-    links = c.Links(precision=precision_of(array), layout=layout_number(layout))
-    if layout == "qdp":
-        for mu in range(4):
-            links.data[mu] = array[mu].ctypes.data
-    else:
-        links.data[0] = array.ctypes.data
+def _place(array: Array) -> dict[str, Any]:
+    """Members that links and vectors have in common."""
+    on_device = isinstance(array, DeviceArray)
+    return {"precision": c.DOUBLE if array.dtype == np.complex128 else c.SINGLE, "location": c.CUDA if on_device else c.HOST,
+            "cuda_stream": array.stream if on_device else None}
+
+
+def links_of(array: Array, layout: str) -> c.Links:
+    links = c.Links(layout=layout_number(layout), **_place(array))
+    for mu in range(4 if layout == "qdp" else 1):
+        links.data[mu] = _address(array) + mu * (array.nbytes // 4)
     return links
 
 
 class Vectors:
     """Vectors of an array, for a call; it keeps what the struct points to."""
 
-    def __init__(self, array: np.ndarray, layout: str, count: int, propagator: bool = False) -> None:
+    def __init__(self, array: Array, layout: str, count: int, propagator: bool = False) -> None:
         number = 1 if propagator else count
         step = array.nbytes // number
         self.array = array
-        self.pointers = (ctypes.c_void_p * number)(*(array.ctypes.data + i * step for i in range(number)))
-        self.struct = c.Vectors(data=self.pointers, count=count, precision=precision_of(array),
-                                layout=c.PYQUDA_PROPAGATOR if propagator else layout_number(layout))
+        self.pointers = (ctypes.c_void_p * number)(*(_address(array) + i * step for i in range(number)))
+        self.struct = c.Vectors(data=self.pointers, count=count, layout=c.PYQUDA_PROPAGATOR if propagator else layout_number(layout),
+                                **_place(array))
 
     def reference(self) -> Any:
         return ctypes.byref(self.struct)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from . import _library as c
-from ._arrays import Lattice, as_input, check_shape, layout_number, link_shape, links_of
+from ._arrays import Array, Lattice, as_input, check_shape, layout_number, link_shape, links_of
 from ._errors import InputError, check
 from ._session import Session, current_session
 
@@ -102,7 +102,7 @@ def read_gauge(path: str | os.PathLike[str], lattice: Sequence[int] | None = Non
     return Gauge(session, handle)
 
 
-def gauge(links: np.ndarray, lattice: Sequence[int] | None = None, layout: str = "lexicographic", session: Session | None = None) -> Gauge:
+def gauge(links: Array, lattice: Sequence[int] | None = None, layout: str = "lexicographic", session: Session | None = None) -> Gauge:
     """From an array of this rank's links. lattice: extents of the whole one, to be given where there are several ranks; None: the array's."""
     session = session or current_session()
     array = as_input(links, "links")

@@ -9,6 +9,7 @@ from typing import Any
 
 OK, NOT_CONVERGED, LOST = 0, 4, 5
 DOUBLE, SINGLE = 0, 1
+HOST, CUDA = 0, 1
 LAYOUTS = {"lexicographic": 0, "even_odd": 1, "qdp": 3, "pyquda": 4}
 PYQUDA_PROPAGATOR = 5
 PARITIES = {None: 0, "even": 1, "odd": 2}
@@ -30,12 +31,12 @@ class Setting(Structure):
 
 class Links(_Sized):
     _fields_ = [("struct_size", c_size_t), ("data", c_void_p * 4), ("precision", c_int), ("layout", c_int), ("location", c_int),
-                ("site_stride", c_size_t)]
+                ("site_stride", c_size_t), ("cuda_stream", c_void_p)]
 
 
 class Vectors(_Sized):
     _fields_ = [("struct_size", c_size_t), ("data", POINTER(c_void_p)), ("count", c_int), ("precision", c_int), ("layout", c_int),
-                ("location", c_int), ("site_stride", c_size_t)]
+                ("location", c_int), ("site_stride", c_size_t), ("cuda_stream", c_void_p)]
 
 
 class SessionOptions(_Sized):

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as c
-from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape, vector_shape
+from ._arrays import Array, Vectors, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape, zeros_beside
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
 from ._session import components, plain, settings_of
@@ -34,10 +34,10 @@ class SolveReport:
 
 @dataclass(frozen=True, eq=False)
 class Propagator:
-    """Solutions for all columns of a source: `array` has propagator_shape(layout, extents, components). Make one of solutions from
-    elsewhere to contract them; `report` is of those that an operator has made."""
+    """Solutions for all columns of a source: `array`, numpy's or one in GPU memory, has propagator_shape(layout, extents, components). Make
+    one of solutions from elsewhere to contract them; `report` is of those that an operator has made."""
 
-    array: np.ndarray
+    array: Array
     source: str
     action: str
     layout: str
@@ -109,7 +109,7 @@ class Operator:
         if getattr(self, "_handle", None):
             self.close()
 
-    def _vectors(self, array: Any, layout: str, argument: str) -> tuple[np.ndarray, int]:
+    def _vectors(self, array: Any, layout: str, argument: str) -> tuple[Array, int]:
         """The array, and how many vectors it holds: a leading dimension where there may be several."""
         layout_number(layout)
         array = as_input(array, argument)
@@ -133,9 +133,9 @@ class Operator:
             error.report, error.solution = self.last, solutions.array
             raise error
 
-    def solve(self, b: np.ndarray, *, guess: np.ndarray | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
-              parity: str | None = None, layout: str = "lexicographic") -> np.ndarray:
-        """x of M x = b, like b: one vector, or several along a leading dimension.
+    def solve(self, b: Array, *, guess: Array | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
+              parity: str | None = None, layout: str = "lexicographic") -> Array:
+        """x of M x = b, like b: one vector, or several along a leading dimension. Of an array in GPU memory it is a DeviceArray.
 
         guess: of x. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
         S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess, or 0. With solver="multishift"
@@ -150,11 +150,11 @@ class Operator:
             number = self._several
         shape = b.shape if number == count else (number, *vector_shape(layout, self._extents, self.components))
         if guess is None:
-            x = np.zeros(shape, b.dtype)
+            x = zeros_beside(b, shape)
         else:
-            x, _ = self._vectors(guess, layout, "guess")
-            check_shape(x, shape, "guess", layout)
-            x = x.astype(b.dtype, order="C", copy=True)
+            first, _ = self._vectors(guess, layout, "guess")
+            check_shape(first, shape, "guess", layout)
+            x = copy_beside(b, first)
         options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
                                  relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
         self._solve(Vectors(b, layout, count), Vectors(x, layout, number), number, options)
@@ -174,19 +174,19 @@ class Operator:
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
 
-    def apply(self, x: np.ndarray, *, adjoint: bool = False, parity: str | None = None, masses: Any = None,
-              layout: str = "lexicographic") -> np.ndarray:
+    def apply(self, x: Array, *, adjoint: bool = False, parity: str | None = None, masses: Any = None,
+              layout: str = "lexicographic") -> Array:
         """M x, or M^+ x. parity: the hopping part alone, onto these sites; the others are 0."""
         if parity not in c.PARITIES:
             raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
         x, count = self._vectors(x, layout, "x")
-        image = np.zeros_like(x)
+        image = zeros_beside(x, x.shape)
         options = c.ApplyOptions(masses=_doubles(masses, count, "masses"), adjoint=int(adjoint), parity=c.PARITIES[parity])
         vectors, images = Vectors(x, layout, count), Vectors(image, layout, count)
         check(c.library.qs_operator_apply(self.handle, ctypes.byref(options), vectors.reference(), images.reference()))
         return image
 
-    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+    def __matmul__(self, x: Array) -> Array:
         return self.apply(x)
 
     def history(self, number: int = 0) -> np.ndarray:

@@ -1,0 +1,279 @@
+"""Arrays in GPU memory: taken by `__cuda_array_interface__` or DLPack, and given back so."""
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import math
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p, py_object
+from typing import Any, Iterator
+
+import numpy as np
+
+from ._errors import InputError, MachineError
+
+_CUDA = 2  # kDLCUDA
+_COMPLEX = 5  # kDLComplex
+_CONTEXT, _DEVICE = 1, 9  # CU_POINTER_ATTRIBUTE_*
+_LEGACY = 1  # the default stream, for producers and for the driver
+_NEW, _USED = b"dltensor", b"used_dltensor"  # names of DLPack's capsules, which do not copy them
+
+
+# ---- CUDA's driver
+
+_signatures: dict[str, list[Any]] = {
+    "cuInit": [ctypes.c_uint],
+    "cuPointerGetAttribute": [c_void_p, c_int, c_uint64],
+    "cuDevicePrimaryCtxRetain": [POINTER(c_void_p), c_int],
+    "cuCtxPushCurrent_v2": [c_void_p],
+    "cuCtxPopCurrent_v2": [POINTER(c_void_p)],
+    "cuMemAlloc_v2": [POINTER(c_uint64), c_size_t],
+    "cuMemFree_v2": [c_uint64],
+    "cuMemsetD8Async": [c_uint64, c_uint8, c_size_t, c_void_p],
+    "cuMemcpyAsync": [c_uint64, c_uint64, c_size_t, c_void_p],
+    "cuStreamSynchronize": [c_void_p],
+    "cuStreamGetCtx": [c_void_p, POINTER(c_void_p)],
+    "cuGetErrorString": [c_int, POINTER(c_char_p)],
+}
+
+
+@functools.lru_cache(maxsize=None)
+def _driver() -> ctypes.CDLL | None:
+    """None: there is none. The library that loads us needs no CUDA."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        for name, arguments in _signatures.items():
+            getattr(driver, name).argtypes = arguments
+    except (OSError, AttributeError):
+        return None
+    return driver if driver.cuInit(0) == 0 else None
+
+
+def _call(name: str, *arguments: Any) -> None:
+    driver = _driver()
+    assert driver is not None
+    code = getattr(driver, name)(*arguments)
+    if code != 0:
+        text = c_char_p()
+        driver.cuGetErrorString(code, byref(text))
+        raise MachineError(f"GPU memory: {name} failed: {(text.value or b'').decode()}; check the arrays, and what was enqueued before")
+
+
+def _context_of(pointer: int, stream: int | None) -> c_void_p:
+    """The stream's, else the one that the memory belongs to, else its device's own."""
+    context = c_void_p()
+    if stream is not None and stream > 2:
+        _call("cuStreamGetCtx", stream, byref(context))
+        return context
+    driver = _driver()
+    assert driver is not None
+    if driver.cuPointerGetAttribute(byref(context), _CONTEXT, pointer) != 0 or not context.value:
+        _call("cuDevicePrimaryCtxRetain", byref(context), _device_of(pointer))  # for ever: arrays of ours may live there
+    return context
+
+
+def _device_of(pointer: int) -> int:
+    device = c_int()
+    _call("cuPointerGetAttribute", byref(device), _DEVICE, pointer)
+    return device.value
+
+
+@contextlib.contextmanager
+def _current(context: c_void_p) -> Iterator[None]:
+    _call("cuCtxPushCurrent_v2", context)
+    try:
+        yield
+    finally:
+        before = c_void_p()
+        _call("cuCtxPopCurrent_v2", byref(before))
+
+
+# ---- DLPack's structs: https://dmlc.github.io/dlpack/latest/c_api.html
+
+class _Device(Structure):
+    _fields_ = [("type", c_int), ("number", c_int)]
+
+
+class _Type(Structure):
+    _fields_ = [("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16)]
+
+
+class _Tensor(Structure):
+    _fields_ = [("data", c_void_p), ("device", _Device), ("ndim", c_int), ("type", _Type), ("shape", POINTER(c_int64)),
+                ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
+
+
+_deleter = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+class _Managed(Structure):
+    _fields_ = [("tensor", _Tensor), ("owner", c_void_p), ("deleter", _deleter)]
+
+
+_python = ctypes.PyDLL(None)  # functions of our own prototypes: those of ctypes.pythonapi are everyone's
+_python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_char_p, c_void_p]
+_python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_char_p]
+_python.PyCapsule_IsValid.restype, _python.PyCapsule_IsValid.argtypes = c_int, [c_void_p, c_char_p]
+_python.PyCapsule_SetName.restype, _python.PyCapsule_SetName.argtypes = c_int, [c_void_p, c_char_p]
+
+_given: dict[int, Any] = {}  # by the address of what was given away: what must live until its deleter is called
+
+
+@_deleter
+def _forget(address: int) -> None:
+    _given.pop(address, None)
+
+
+@_deleter
+def _forget_capsule(capsule: int) -> None:
+    if _python.PyCapsule_IsValid(capsule, _NEW):  # nobody has taken what is in it
+        _forget(_python.PyCapsule_GetPointer(capsule, _NEW))
+
+
+class _Taken:
+    """A tensor of another library, which is told when it is of no use any more."""
+
+    def __init__(self, source: Any) -> None:
+        self._address = None
+        capsule = source.__dlpack__(stream=_LEGACY)
+        self._address = _python.PyCapsule_GetPointer(id(capsule), _NEW)
+        _python.PyCapsule_SetName(id(capsule), _USED)
+        self.managed = _Managed.from_address(self._address)
+
+    def __del__(self) -> None:
+        if self._address is not None and self.managed.deleter:
+            self.managed.deleter(self._address)
+
+
+class _Allocation:
+    """Memory of our own, in the context of an array."""
+
+    def __init__(self, nbytes: int, like: "DeviceArray") -> None:
+        self.context = _context_of(like.pointer, like.stream)
+        pointer = c_uint64()
+        with _current(self.context):
+            _call("cuMemAlloc_v2", byref(pointer), max(1, nbytes))
+        self.pointer = pointer.value
+
+    def __del__(self) -> None:
+        driver = _driver()
+        if driver is not None and hasattr(self, "pointer") and driver.cuCtxPushCurrent_v2(self.context) == 0:
+            driver.cuMemFree_v2(self.pointer)
+            driver.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
+class DeviceArray:
+    """A C-contiguous array of complex numbers in GPU memory: what a solve of such an array gives. `cupy.asarray(x)`, `torch.from_dlpack(x)`
+    and their like take it without a copy; `numpy()` copies it to the host."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype, stream: int | None, owner: Any) -> None:
+        self.pointer = pointer
+        self.shape = shape
+        self.dtype = dtype
+        self.stream = stream  # on which it is made; None: it is there
+        self._owner = owner
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, False), "version": 3, "strides": None,
+                "stream": self.stream}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CUDA, _device_of(self.pointer)
+
+    def __dlpack__(self, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+        """What was to be done on the stream that made it has been done: the consumer's need not wait."""
+        if dl_device not in (None, self.__dlpack_device__()) or copy:
+            raise BufferError("an array in GPU memory is given as it is: copy it with numpy()")
+        self._wait()
+        shape = (c_int64 * self.ndim)(*self.shape)
+        managed = _Managed(_Tensor(self.pointer, _Device(*self.__dlpack_device__()), self.ndim, _Type(_COMPLEX, 8 * self.dtype.itemsize, 1),
+                                   shape, None, 0), None, _forget)
+        address = ctypes.addressof(managed)
+        _given[address] = (managed, shape, self)
+        return _python.PyCapsule_New(address, _NEW, ctypes.cast(_forget_capsule, c_void_p))
+
+    def numpy(self) -> np.ndarray:
+        """A copy in host memory."""
+        array = np.empty(self.shape, self.dtype)
+        self._copy(array.ctypes.data, self.pointer)
+        return array
+
+    def _wait(self) -> None:
+        if self.stream is not None:
+            with _current(_context_of(self.pointer, self.stream)):
+                _call("cuStreamSynchronize", self.stream)
+
+    def _copy(self, to: int, source: int) -> None:
+        with _current(_context_of(self.pointer, self.stream)):
+            _call("cuMemcpyAsync", to, source, self.nbytes, self.stream)
+            _call("cuStreamSynchronize", self.stream)
+
+    def _set(self, array: np.ndarray) -> None:
+        """Copies an array of its shape and dtype from host memory."""
+        self._copy(self.pointer, array.ctypes.data)
+
+
+def zeros(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
+    """In the context and of the dtype of another, there when this returns."""
+    memory = _Allocation(math.prod(shape) * like.dtype.itemsize, like)
+    array = DeviceArray(memory.pointer, shape, like.dtype, None, memory)
+    with _current(memory.context):
+        _call("cuMemsetD8Async", array.pointer, 0, array.nbytes, None)
+        _call("cuStreamSynchronize", None)
+    return array
+
+
+def is_on_device(array: Any) -> bool:
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+
+
+def taken(array: Any, argument: str) -> DeviceArray:
+    """Of another library, without a copy."""
+    if isinstance(array, DeviceArray):
+        return array
+
+    def refuse(what: str, remedy: str) -> InputError:
+        return InputError(f"{argument}: it is in GPU memory, {what}; {remedy}", argument)
+
+    if _driver() is None:
+        raise refuse("but this machine has no CUDA driver (libcuda.so.1) that works", "copy it to the host")
+    if hasattr(array, "__cuda_array_interface__"):
+        facts = array.__cuda_array_interface__
+        try:
+            pointer, shape, strides, stream = facts["data"][0], tuple(facts["shape"]), facts.get("strides"), facts.get("stream")
+            dtype = np.dtype(facts["typestr"])
+        except (KeyError, TypeError, IndexError) as error:
+            raise refuse(f"and its __cuda_array_interface__ is not complete ({error})", "give an array of cupy, torch or numba") from None
+        owner = array
+    else:
+        owner = _Taken(array)
+        tensor = owner.managed.tensor
+        shape = tuple(tensor.shape[: tensor.ndim])
+        kind = f"complex{tensor.type.bits}" if tensor.type.code == _COMPLEX and tensor.type.lanes == 1 else f"DLPack code {tensor.type.code}"
+        if kind not in ("complex64", "complex128"):
+            raise InputError(f"{argument}: dtype {kind}; give complex128 or complex64", argument)
+        dtype, stream = np.dtype(kind), None
+        pointer = (tensor.data or 0) + tensor.byte_offset
+        strides = tuple(s * dtype.itemsize for s in tensor.strides[: tensor.ndim]) if tensor.strides else None
+    if dtype not in (np.complex128, np.complex64):
+        raise InputError(f"{argument}: dtype {dtype}; give complex128 or complex64", argument)
+    driver, device = _driver(), c_int()
+    if math.prod(shape) > 0 and (driver is None or driver.cuPointerGetAttribute(byref(device), _DEVICE, pointer) != 0):
+        raise refuse("but CUDA's driver does not know the address", "give an array that is there")
+    step = dtype.itemsize
+    for extent, stride in zip(reversed(shape), reversed(strides if strides is not None else ())):
+        if extent > 1 and stride != step:
+            raise refuse("but not C-contiguous", "make it so there, with ascontiguousarray() or contiguous()")
+        step *= extent
+    return DeviceArray(pointer, shape, dtype, stream, owner)

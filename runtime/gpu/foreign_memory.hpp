@@ -1,0 +1,26 @@
+#pragma once
+// Memory of a GPU that the program around us has allocated, by whatever means and in whatever CUDA context.
+#include <cstddef>
+#include <string_view>
+
+namespace quarkstar::runtime {
+
+/// Throws Error(input) naming `argument` unless the address is one of a GPU: of its own memory or of managed memory. Any thread; also in a
+/// build without CUDA, for the driver is loaded when it is first needed.
+void require_foreign_memory(const void* address, std::string_view argument);
+
+/// Rows of `width` bytes, each `pitch` bytes after the one before, in GPU memory and in host memory alike.
+struct ForeignRows {
+  void* device = nullptr;
+  void* host = nullptr;
+  std::size_t width = 0, pitch = 0, rows = 0;
+};
+
+enum class ForeignCopy { to_host, to_device };
+
+/// Copies rows, and nothing between them, in the context that the memory belongs to. The copy is enqueued on `stream`, a CUstream of that
+/// context (nullptr: its default stream), so what is enqueued there before comes before it; it has ended when this returns. The context of
+/// this thread is as before. Throws Error(environment) with the driver's words where it fails: also of work that was enqueued before.
+void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream);
+
+}  // namespace quarkstar::runtime
