@@ -1,10 +1,15 @@
 #include "runtime/graph/turns.hpp"
 
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,11 +20,16 @@ namespace {
 struct Ring {
   std::mutex mutex;
   std::condition_variable changed;
-  int turn = 0;
+  int turn = -1;              ///< nobody's yet
   std::vector<bool> running;  ///< by lane
   int next = 0, count = 0;    ///< programs started, and all
   std::exception_ptr error;
 
+  void begin() {
+    const std::lock_guard lock(mutex);
+    turn = 0;
+    changed.notify_all();
+  }
   void wait_for_turn(int lane) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return turn == lane; });
@@ -52,9 +62,8 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
   Ring shared;
   shared.running.assign(static_cast<std::size_t>(lanes), true);
   shared.count = count;
-  programs = lanes;
   std::vector<std::thread> threads;
-  for (int lane = 0; lane < lanes; ++lane)
+  const auto start = [&](int lane) {
     threads.emplace_back([&shared, &program, lane] {
       ring = &shared;
       own_lane = lane;
@@ -70,6 +79,19 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
       shared.running[static_cast<std::size_t>(lane)] = false;
       shared.give_turn(lane);
     });
+  };
+  try {
+    threads.reserve(static_cast<std::size_t>(lanes));
+    for (int lane = 0; lane < lanes; ++lane) start(lane);
+  } catch (const std::system_error& failure) {
+    for (std::size_t lane = threads.size(); lane < shared.running.size(); ++lane) shared.running[lane] = false;
+    shared.error = std::make_exception_ptr(
+        Error(ErrorKind::environment, Parameter("in-flight"),
+              fmt::format("no thread can be started for {} of {} in flight ({})", threads.size() + 1, lanes, failure.what()),
+              "let fewer be in flight, or allow more threads with `ulimit -u`"));
+  }
+  programs = lanes;
+  if (!threads.empty()) shared.begin();
   for (std::thread& thread : threads) thread.join();
   programs = 1;
   if (shared.error != nullptr) std::rethrow_exception(shared.error);
