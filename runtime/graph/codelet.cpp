@@ -11,6 +11,7 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/task_record.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/profiler_range.hpp"
@@ -128,11 +129,14 @@ void record_gpu_times(void* argument) noexcept {
 }
 #endif
 
-/// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
+/// Predicted duration in microseconds: as tasks of the codelet took there, or before there were any, compulsory bytes over the worker's
+/// bandwidth. Needs no calibration run.
 double predicted_us(starpu_task* task, unsigned worker, unsigned) {
   happens_after(task);
   if constexpr (simulate::active) return simulate::task_us(task, static_cast<int>(worker));
   const auto* record = static_cast<const detail::TaskRecord*>(task->cl_arg);
+  if (const CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
+    if (const double us = costs->predicted_us(static_cast<int>(worker), record->codelet->name(), record->cost.bytes); us > 0) return us;
   constexpr double launch_us = 5.0;
   return launch_us + record->cost.bytes / (Session::current().worker(static_cast<int>(worker)).bandwidth_gbs * 1e3);
 }

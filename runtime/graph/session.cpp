@@ -7,6 +7,7 @@
 #include "runtime/graph/host_memory.hpp"
 #include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/environment.hpp"
@@ -226,6 +227,7 @@ Session::Session(const SessionOptions& options)
     ~StarPU() {
       if (session == nullptr) return;
       session->messages_.reset();
+      CodeletCosts::end(true);
       end_runtime();
     }
   } starpu{result == 0 ? this : nullptr};
@@ -255,6 +257,7 @@ Session::Session(const SessionOptions& options)
   }
   share_power();
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
+  CodeletCosts::start(*this);
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
@@ -280,6 +283,7 @@ Session::~Session() {
   wait_quietly(*this);
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
   messages_.reset();
+  CodeletCosts::end(!options_.throttles.empty());
   end_runtime();
 }
 
