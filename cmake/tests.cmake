@@ -1,6 +1,7 @@
 # Tests. Each test file is one ctest entry, so that a failure names the file.
 #   tests/reference/**.cpp      library quarkstar_reference: slow, obvious, double precision
 #   tests/unit/*.cpp            unit_tests;  tests/battery/*.cpp  battery_tests (doctest; main.cpp of unit/ unless it has one)
+#   tests/runtime/*.cpp         runtime_tests: the runtime alone, with an operator new that can be made to fail
 #   tests/kernels/*_test.cpp    kernel_tests: kernels without the runtime (kernel_tests.cmake)
 #   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
 #   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
@@ -46,7 +47,11 @@ function(quarkstar_test_executable folder)
   set(target ${folder}_tests)
   add_executable(${target} ${sources})
   quarkstar_settings(${target})
-  target_link_libraries(${target} PRIVATE quarkstar_apps quarkstar_solvers quarkstar_reference hdf5::hdf5)
+  if(folder STREQUAL "runtime")
+    target_link_libraries(${target} PRIVATE quarkstar_runtime)
+  else()
+    target_link_libraries(${target} PRIVATE quarkstar_apps quarkstar_solvers quarkstar_reference hdf5::hdf5)
+  endif()
   # What they test, and the reference, are compiled as for use.
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   if(folder STREQUAL "unit")
@@ -68,6 +73,7 @@ quarkstar_settings(fake_nvml)
 add_dependencies(unit_tests fake_nvml)
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
+quarkstar_test_executable(runtime)
 quarkstar_test_executable(battery)
 if(MPIEXEC_EXECUTABLE AND NOT CMAKE_CROSSCOMPILING)
   foreach(count 2 4 8)  # on one process it is battery.tiling; three do not cut the lattice between its copies
@@ -78,6 +84,18 @@ endif()
 include(howto)
 quarkstar_test_executable(gpu)
 include(kernel_tests)
+
+# ---- examples of the runtime alone, which cli.runtime_examples runs
+if(NOT CMAKE_CROSSCOMPILING AND NOT QUARKSTAR_FUZZ)
+  block()
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
+    add_subdirectory("${PROJECT_SOURCE_DIR}/examples/runtime" examples)
+  endblock()
+  get_property(examples DIRECTORY "${PROJECT_SOURCE_DIR}/examples/runtime" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(example IN LISTS examples)
+    quarkstar_settings(${example})
+  endforeach()
+endif()
 
 # ---- scripts
 set(command "$<TARGET_FILE:quarkstar>")

@@ -5,6 +5,7 @@
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/wait_for_readers.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/handle_pool.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
@@ -390,7 +391,7 @@ void Solver::prepare(int vectors) {
 }
 
 Solver::~Solver() {
-  if (runtime::Session::is_running()) runtime::Session::current().wait_all();
+  if (runtime::Session::is_running()) wait_quietly(runtime::Session::current());
 }
 
 void Solver::apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint) {

@@ -3,6 +3,7 @@
 #if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #include "runtime/gpu/gpu_lanes.hpp"
 #include "runtime/gpu/gpu_program.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
@@ -51,6 +52,7 @@ const Codelet& codelet_for(const std::vector<int>& nodes) {
 #ifdef QUARKSTAR_SIMULATION
     simulate::describe_gpu_programs(pattern->codelet);
 #endif
+    const GraphFailure::RunsOthers runs_others(pattern->codelet);
   }
   return pattern->codelet;
 }

@@ -5,6 +5,7 @@
 #include "runtime/gpu/one_by_one.hpp"
 #include "runtime/gpu/several_gpus.hpp"
 #include "runtime/graph/graph_cache.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/program.hpp"
 #include "runtime/graph/segments.hpp"
 #include "runtime/graph/session.hpp"
@@ -13,6 +14,7 @@
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/error.hpp"
 
 #include <starpu.h>
 
@@ -43,7 +45,8 @@ void run_fused(Call& call) {
   Unpacked task(call);
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const double begin = starpu_timing_now();
-    task.program->steps[i].part.codelet->cpu()(task.calls[i]);
+    const Batch::Part& part = task.program->steps[i].part;
+    detail::run_guarded(*part.codelet, part.codelet->cpu(), task.calls[i], part.placement);
     record_step(task.calls[i], task.program->steps[i], begin, Session::current().throttler().stretch(call.worker(), begin));
   }
 }
@@ -121,6 +124,8 @@ const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codel
 const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fused);
 #endif
 
+const GraphFailure::RunsOthers fused_runs_others(fused_codelet), joined_runs_others(joined_codelet);
+
 const Program& program_in(const void* arguments) { return **static_cast<const Program* const*>(arguments); }
 
 double simulated_us(const void* arguments, int worker, int teams) { return simulate::program_us(program_in(arguments), worker, teams); }
@@ -140,10 +145,14 @@ bool has_messages(const std::vector<Batch::Part>& parts) {
 
 // Messages through the host have their places among the tasks, which then cannot wait in a list.
 Batch::Batch() : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())) {
+  if (collecting != nullptr)
+    throw Error(ErrorKind::internal, "Batch", "another batch of this thread is collecting tasks", "submit that one first");
   collecting = this;
 }
 
-Batch::~Batch() { collecting = nullptr; }
+Batch::~Batch() {
+  if (collecting == this) collecting = nullptr;
+}
 
 bool Batch::can_fuse() const {
   const Session& session = Session::current();

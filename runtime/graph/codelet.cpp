@@ -8,8 +8,10 @@
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/early_copy.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/task_record.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/profiler_range.hpp"
@@ -52,12 +54,7 @@ void tell(void (*use)(const void*, bool), starpu_task* task, void* const* buffer
   for (int i = 0; i < count; ++i) use(buffers[i], (STARPU_TASK_GET_MODE(task, i) & STARPU_W) != 0);
 }
 
-void run_on_cpu(void* descriptions[], void* argument) {
-  starpu_task* task = starpu_task_get_current();
-  happens_after(task);
-  auto* record = static_cast<detail::TaskRecord*>(argument);
-  const int worker = starpu_worker_get_id_check();
-  if constexpr (simulate::active) return simulate::spend(task, worker);
+void run_on_cpu(starpu_task* task, void* descriptions[], detail::TaskRecord* record, int worker) {
   Session& session = Session::current();
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   Call call(buffers.data(), record->arguments(), &session.worker(worker).team, nullptr, worker);
@@ -66,30 +63,41 @@ void run_on_cpu(void* descriptions[], void* argument) {
   tell(begin_access, task, buffers.data());
   {
     const ProfilerRange range(record->codelet->name());
-    record->codelet->cpu()(call);
+    detail::run_guarded(*record->codelet, record->codelet->cpu(), call, record->placement);
   }
   tell(end_access, task, buffers.data());
   Watchdog::ends(worker);
   if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, session.throttler().stretch(worker, begin),
                                      call.skipped() ? Cost{} : record->cost, call.skipped(), false, 1, record->codelet->kind()});
-  happens_before(&session);
+}
+
+/// What StarPU calls. No exception may leave it: there is C behind it.
+void cpu_function(void* descriptions[], void* argument) noexcept {
+  starpu_task* task = starpu_task_get_current();
+  happens_after(task);
+  auto* record = static_cast<detail::TaskRecord*>(argument);
+  const int worker = starpu_worker_get_id_check();
+  if constexpr (simulate::active) return simulate::spend(task, worker);
+  try {
+    run_on_cpu(task, descriptions, record, worker);
+  } catch (...) {
+    GraphFailure::note(*record->codelet, record->placement, worker);
+  }
+  happens_before(&Session::current());
 }
 
 #ifdef QUARKSTAR_CUDA
 /// Enqueues the task's kernels; they end later, and then record_gpu_times runs.
-void run_on_cuda(void* descriptions[], void* argument) {
-  starpu_task* task = starpu_task_get_current();
-  auto* record = static_cast<detail::TaskRecord*>(argument);
+void run_on_cuda(starpu_task* task, void* descriptions[], detail::TaskRecord* record, int worker) {
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   const auto stream = starpu_cuda_get_local_stream();
-  const int worker = starpu_worker_get_id_check();
   Watchdog::begins(worker, record->codelet->name());
   Call call(buffers.data(), record->arguments(), nullptr, stream, worker);
   const ProfilerRange range(record->codelet->name());
   record->gpu_times = new GpuTimes(stream, worker);
   call.set_gpu_times(record->gpu_times);
-  record->codelet->cuda()(call);
+  detail::run_guarded(*record->codelet, record->codelet->cuda(), call, record->placement);
   flush_sums(stream);
   if (!call.parts_recorded())
     record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false, false, 1, record->codelet->kind()},
@@ -97,21 +105,38 @@ void run_on_cuda(void* descriptions[], void* argument) {
   record->gpu_times->end();
 }
 
+void cuda_function(void* descriptions[], void* argument) noexcept {
+  auto* record = static_cast<detail::TaskRecord*>(argument);
+  const int worker = starpu_worker_get_id_check();
+  try {
+    run_on_cuda(starpu_task_get_current(), descriptions, record, worker);
+  } catch (...) {
+    GraphFailure::note(*record->codelet, record->placement, worker);
+  }
+}
+
 /// Callback of tasks that may run on a GPU. The runtime calls it on the worker's thread, before it counts the task as done.
-void record_gpu_times(void* argument) {
+void record_gpu_times(void* argument) noexcept {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   if (record->gpu_times == nullptr) return;  // it ran on a CPU
-  record->gpu_times->record(Session::current().events());
+  try {
+    if (!GraphFailure::happened()) record->gpu_times->record(Session::current().events());
+  } catch (...) {
+    GraphFailure::note(*record->codelet, record->placement, starpu_worker_get_id_check());
+  }
   delete std::exchange(record->gpu_times, nullptr);
   Watchdog::ends(starpu_worker_get_id_check());
 }
 #endif
 
-/// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
+/// Predicted duration in microseconds: as tasks of the codelet took there, or before there were any, compulsory bytes over the worker's
+/// bandwidth. Needs no calibration run.
 double predicted_us(starpu_task* task, unsigned worker, unsigned) {
   happens_after(task);
   if constexpr (simulate::active) return simulate::task_us(task, static_cast<int>(worker));
   const auto* record = static_cast<const detail::TaskRecord*>(task->cl_arg);
+  if (const CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
+    if (const double us = costs->predicted_us(static_cast<int>(worker), record->codelet->name(), record->cost.bytes); us > 0) return us;
   constexpr double launch_us = 5.0;
   return launch_us + record->cost.bytes / (Session::current().worker(static_cast<int>(worker)).bandwidth_gbs * 1e3);
 }
@@ -122,17 +147,17 @@ Codelet::Codelet(std::string name, CodeletKind kind, Implementation cpu, Impleme
     : name_(std::move(name)), kind_(kind), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
   starpu_codelet_init(native_);
   native_->name = name_.c_str();
-  native_->cpu_funcs[0] = run_on_cpu;
+  native_->cpu_funcs[0] = cpu_function;
 #ifdef QUARKSTAR_CUDA
   if (cuda != nullptr) {
-    native_->cuda_funcs[0] = run_on_cuda;
+    native_->cuda_funcs[0] = cuda_function;
     native_->cuda_flags[0] = STARPU_CUDA_ASYNC;
   }
 #endif
   if constexpr (simulate::active) {
     if (cuda != nullptr || simulate::has_gpu_version(name_)) {
       cuda_ = cpu_;  // known to be there; neither is called
-      native_->cuda_funcs[0] = run_on_cpu;
+      native_->cuda_funcs[0] = cpu_function;
       native_->cuda_flags[0] = STARPU_CUDA_ASYNC;
     }
   }
@@ -156,6 +181,7 @@ bool only_on_gpus(const Codelet& codelet, const Placement& placement) {
 
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses, Cost cost,
                     Placement placement) {
+  GraphFailure::throw_if_any();
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
   GraphRecording::note(codelet, cost, accesses, placement);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
@@ -194,6 +220,11 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   if (count > STARPU_NMAXBUFS) {
     task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(starpu_data_handle_t)));
     task->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof(starpu_data_access_mode)));
+    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) {
+      task->destroy = 0;
+      starpu_task_destroy(task);  // and what it has
+      throw std::bad_alloc();
+    }
   }
   for (int i = 0; i < count; ++i) {
     const Access& access = accesses[static_cast<std::size_t>(i)];
@@ -207,8 +238,11 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   Session::current().events().count_submission(cost);
   happens_before(task);
   const int result = starpu_task_submit(task);
-  if (result != 0)
+  if (result != 0) {
+    task->destroy = 0;
+    starpu_task_destroy(task);
     throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet", "give the session a CPU worker");
+  }
   for (const Access& access : accesses)
     if (access.mode != Access::Mode::in) submit_early_copy(*access.handle);
 }

@@ -1,5 +1,6 @@
 #include "runtime/graph/handle.hpp"
 
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/mpi/guest.hpp"
@@ -50,7 +51,7 @@ void Handle::release() noexcept {
     GraphRecording::gone(state_);
     // With its order untracked (after freeze) nothing tells StarPU which readers are still to come: wait for them all.
     if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
-      Session::current().wait_all();
+      wait_quietly(Session::current());
       starpu_data_unregister_no_coherency(state_);
     } else if (pool_ != nullptr && starpu_data_get_user_data(state_) == nullptr) {  // an early copy may still be on its way
       pool_->give_back(bytes_, {state_, number_});
@@ -65,7 +66,13 @@ void Handle::release() noexcept {
 
 void* detail::acquire(const Handle& handle, HostAccess access) {
   const mpi::Waits waits;
-  starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W);
+  if (starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W) != 0)
+    throw Error(ErrorKind::internal, "HostView", "a task looks at data as the host does, and may wait for itself",
+                "make them one of the task's accesses");
+  if (GraphFailure::happened()) {
+    starpu_data_release(handle.state());
+    GraphFailure::throw_if_any();
+  }
   void* memory = starpu_data_get_local_ptr(handle.state());
   begin_access(memory, true);
   return memory;

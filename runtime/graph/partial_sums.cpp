@@ -2,6 +2,7 @@
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
+#include "runtime/graph/typed_codelet.hpp"
 #include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/task_graph.hpp"
@@ -9,25 +10,18 @@
 namespace quarkstar::runtime {
 namespace {
 
-struct MergeArguments {
-  int partials, sums;
-  bool has_state;
-  When when;
-};
-
-/// Buffers: the result, the partial sums, the state where there is one.
-void merge_partials(Call& call) {
-  const auto& arguments = call.arguments<MergeArguments>();
-  const bool idle = arguments.has_state && *idle_flag(call.buffer<const GraphStatus>(1 + arguments.partials), arguments.when) != 0;
-  auto* merged = call.buffer<BinnedSum>(0);
-  for (int s = 0; s < arguments.sums; ++s) {
-    merged[s] = BinnedSum::zero();
-    // What a stopped graph left in the partial sums is no sum, and other ranks would add it.
-    for (int p = 0; p < arguments.partials && !idle; ++p) merged[s].merge(call.buffer<const BinnedSum>(1 + p)[s]);
-  }
-  if (idle) call.skip();
-}
-const Codelet merge_codelet("scalar.merge", CodeletKind::scalar, merge_partials);
+/// state: one or none.
+const TypedCodelet merge_codelet("scalar.merge", CodeletKind::scalar,
+                                 [](Call& call, Out<BinnedSum, 1> merged, const std::vector<In<BinnedSum, 1>>& partials,
+                                    const std::vector<In<GraphStatus>>& state, int sums, When when) {
+                                   const bool idle = !state.empty() && *idle_flag(state.front().data, when) != 0;
+                                   for (int s = 0; s < sums; ++s) {
+                                     merged[s] = BinnedSum::zero();
+                                     if (idle) continue;  // what a stopped graph left is no sum, and other ranks would add it
+                                     for (const In<BinnedSum, 1>& partial : partials) merged[s].merge(partial[s]);
+                                   }
+                                   if (idle) call.skip();
+                                 });
 
 }  // namespace
 
@@ -41,15 +35,11 @@ PartialSums::PartialSums(int tasks, int sums) {
 }
 
 void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name) {
-  AccessList accesses{out(partials.this_rank())};
-  for (int p = 0; p < partials.tasks(); ++p) accesses.push_back(in(partials.task(p)));
-  if (guard.state != nullptr) accesses.push_back(in(*guard.state));
-  auto arguments = blank<MergeArguments>();
-  arguments.partials = partials.tasks();
-  arguments.sums = sums;
-  arguments.has_state = guard.state != nullptr;
-  arguments.when = guard.when;
-  submit(merge_codelet, arguments, accesses, {}, Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
+  std::vector<const Handle*> parts, state;
+  for (int p = 0; p < partials.tasks(); ++p) parts.push_back(&partials.task(p));
+  if (guard.state != nullptr) state.push_back(guard.state);
+  submit(merge_codelet.on(partials.this_rank(), parts, state, sums, guard.when), {},
+         Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
   Session::current().messages()->sum(partials.all_ranks(), partials.this_rank(), sums, name);
 }
 

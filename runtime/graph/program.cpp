@@ -1,6 +1,7 @@
 #include "runtime/graph/program.hpp"
 
 #include "runtime/gpu/gpu_sums.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/graph_status.hpp"
 #include "runtime/graph/session.hpp"
 
@@ -78,7 +79,7 @@ ReplayLimit replay_limit(const Program& program, const Call& call) {
 #ifdef QUARKSTAR_CUDA
 void enqueue_step(const Batch::Part& part, Call& call) {
   if (!part.placement.everywhere) flush_sums(static_cast<CudaStream>(call.stream()));
-  part.codelet->cuda()(call);
+  detail::run_guarded(*part.codelet, part.codelet->cuda(), call, part.placement);
 }
 #endif
 

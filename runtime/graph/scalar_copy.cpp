@@ -1,4 +1,5 @@
 #include "runtime/graph/scalar.hpp"
+#include "runtime/graph/typed_codelet.hpp"
 
 #include <cstring>
 #ifdef QUARKSTAR_CUDA
@@ -10,23 +11,22 @@
 namespace quarkstar::runtime::detail {
 namespace {
 
-void copy(Call& call) { std::memcpy(call.buffer<void>(0), call.buffer<const void>(1), call.arguments<std::size_t>()); }
-
+const TypedCodelet publish_codelet(
+    "scalar.publish", CodeletKind::scalar,
+    [](Call&, Out<std::byte, 1> to, In<std::byte, 1> from, std::size_t bytes) { std::memcpy(to.data, from.data, bytes); }
 #ifdef QUARKSTAR_CUDA
-void copy_on_cuda(Call& call) {
-  cudaMemcpyAsync(call.buffer<void>(0), call.buffer<const void>(1), call.arguments<std::size_t>(), cudaMemcpyDeviceToDevice,
-                  static_cast<cudaStream_t>(call.stream()));
-  check_launch("scalar.publish");
-}
-const Codelet publish_codelet("scalar.publish", CodeletKind::scalar, copy, copy_on_cuda);
-#else
-const Codelet publish_codelet("scalar.publish", CodeletKind::scalar, copy);
+    ,
+    [](Call& call, Out<std::byte, 1> to, In<std::byte, 1> from, std::size_t bytes) {
+      cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(call.stream()));
+      check_launch("scalar.publish");
+    }
 #endif
+);
 
 }  // namespace
 
 void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker) {
-  submit(publish_codelet, bytes, {out(to), in(from)}, {}, Placement{.owner = worker, .block = -1, .urgent = true});
+  submit(publish_codelet.on(to, from, bytes), {}, Placement{.owner = worker, .block = -1, .urgent = true});
 }
 
 }  // namespace quarkstar::runtime::detail

@@ -4,14 +4,16 @@
 #include "runtime/gpu/end_of_session.hpp"
 #include "runtime/gpu/gpu_affinity.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
+#include "runtime/graph/graph_failure.hpp"
+#include "runtime/graph/host_memory.hpp"
 #include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/environment.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/large_pages.hpp"
-#include "runtime/system/memory.hpp"
 #include "runtime/system/sanitizer.hpp"
 #include "runtime/system/stderr_filter.hpp"
 #include "runtime/system/switch_variable.hpp"
@@ -25,7 +27,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -36,33 +37,6 @@ namespace {
 
 Session* running = nullptr;
 std::unique_ptr<EnvironmentChanges> environment;  ///< while a session runs
-bool pin_memory = false;                          ///< only a session with GPUs gains from pinned pages
-
-/// Whether a piece is registered with the GPUs' driver.
-bool is_pinned(int flags) { return pin_memory && (flags & STARPU_MALLOC_PINNED) != 0; }
-
-int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
-  // Pages are registered whole, and once: of two small pieces on one page the second would stay unregistered, and every copy of it would
-  // go through the driver's own buffer while its worker waits.
-  constexpr std::size_t page = 4096;
-  *memory = simulate::active   ? simulate::allocate(bytes)
-            : is_pinned(flags) ? allocate_pages((bytes + page - 1) / page * page, page)
-                               : allocate_pages(bytes);
-  if (*memory == nullptr) return -ENOMEM;
-  if (is_pinned(flags)) starpu_memory_pin(*memory, bytes);
-  end_access(*memory, true);
-  count_host_memory(bytes, true);
-  return 0;
-}
-
-int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
-  begin_access(memory, true);
-  if (is_pinned(flags)) starpu_memory_unpin(memory, bytes);
-  if constexpr (simulate::active) simulate::deallocate(memory, bytes);
-  else std::free(memory);
-  count_host_memory(bytes, false);
-  return 0;
-}
 
 /// Where StarPU keeps what it measures of buses: this user's cache, else a temporary folder, for StarPU ends the program where it cannot
 /// write.
@@ -201,6 +175,8 @@ Session& Session::current() {
 Session::Session(const SessionOptions& options)
     : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
   if (running != nullptr) throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
+  if (starpu_is_initialized())
+    throw Error(ErrorKind::environment, "Session", "the program has started StarPU itself", "shut it down before a session starts");
   // What is refused on one rank is refused on all: else the others would wait for it in what follows.
   mpi::Job& all = mpi::Job::current();
   if constexpr (!simulate::active) all.watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
@@ -237,8 +213,7 @@ Session::Session(const SessionOptions& options)
   for (std::size_t i = 0; i < workers_.size(); ++i)
     conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
   conf.catch_signals = 0;
-  pin_memory = gpu_count_ > 0 && !simulate::active;
-  starpu_malloc_set_hooks(allocate, deallocate);
+  give_host_memory(gpu_count_ > 0 && !simulate::active);
   // Freed pages that the C library keeps stay on the memory of the domain whose team wrote them first. A field must not get another's.
   // Not in the process of another program, whose memory is its own affair.
   if (topology_.domains().size() > 1 && mpi::host() == nullptr) mallopt(M_MMAP_THRESHOLD, huge_page);
@@ -246,12 +221,16 @@ Session::Session(const SessionOptions& options)
   if (result == 0) {
     environment = std::move(changes);
     running = this;
+    GraphFailure::forget();
+  } else {
+    forget_heteroprio_data();
   }
   struct StarPU {  // where the rest of the start fails
     Session* session;
     ~StarPU() {
       if (session == nullptr) return;
       session->messages_.reset();
+      CodeletCosts::end(true);
       end_runtime();
     }
   } starpu{result == 0 ? this : nullptr};
@@ -281,6 +260,7 @@ Session::Session(const SessionOptions& options)
   }
   share_power();
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
+  CodeletCosts::start(*this);
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
@@ -303,20 +283,16 @@ const Team& Session::cpu_team() const {
 }
 
 Session::~Session() {
-  wait_all();
+  wait_quietly(*this);
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
   messages_.reset();
+  CodeletCosts::end(!options_.throttles.empty());
   end_runtime();
 }
 
 void Session::wait_all() {
-  const mpi::Waits waits;
-  do {
-    // A message may be the last thing that a task was waited for, and a task the last thing that a message was.
-    if (messages_ != nullptr) messages_->wait_idle();
-    starpu_task_wait_for_all();
-  } while (messages_ != nullptr && messages_->pending() > 0);
-  happens_after(this);  // every task ends with the other half
+  wait_quietly(*this);
+  GraphFailure::throw_if_any();
 }
 
 std::vector<int> Session::cpu_workers() const {

@@ -1,30 +1,40 @@
 #include "runtime/graph/turns.hpp"
 
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace quarkstar::runtime {
 namespace {
 
-constexpr int none = -1;
+constexpr int none = -1, not_begun = -2;  // instead of a lane that has the turn
 
 /// The lanes of one run(). Everything but the turn itself belongs to whoever has it.
 struct Ring {
   std::mutex mutex;
   std::condition_variable changed;
   Turns::Order order = Turns::Order::ring;
-  int turn = 0;               ///< none: nobody's
+  int turn = not_begun;
   std::deque<int> queue;      ///< as_they_come: lanes that want the turn
   std::vector<bool> running;  ///< by lane
   int next = 0, count = 0;    ///< programs started, and all
   std::exception_ptr error;
 
+  void begin() {
+    const std::lock_guard lock(mutex);
+    turn = order == Turns::Order::ring ? 0 : none;
+    changed.notify_all();
+  }
   void wait_for_turn(int lane) {
     std::unique_lock lock(mutex);
     if (order == Turns::Order::ring) return changed.wait(lock, [&] { return turn == lane; });
@@ -62,12 +72,10 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
   }
   Ring shared;
   shared.order = order;
-  if (order == Order::as_they_come) shared.turn = none;
   shared.running.assign(static_cast<std::size_t>(lanes), true);
   shared.count = count;
-  programs = lanes;
   std::vector<std::thread> threads;
-  for (int lane = 0; lane < lanes; ++lane)
+  const auto start = [&](int lane) {
     threads.emplace_back([&shared, &program, lane] {
       ring = &shared;
       own_lane = lane;
@@ -83,6 +91,19 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
       shared.running[static_cast<std::size_t>(lane)] = false;
       shared.give_turn(lane);
     });
+  };
+  try {
+    threads.reserve(static_cast<std::size_t>(lanes));
+    for (int lane = 0; lane < lanes; ++lane) start(lane);
+  } catch (const std::system_error& failure) {
+    for (std::size_t lane = threads.size(); lane < shared.running.size(); ++lane) shared.running[lane] = false;
+    shared.error = std::make_exception_ptr(
+        Error(ErrorKind::environment, Parameter("in-flight"),
+              fmt::format("no thread can be started for {} of {} in flight ({})", threads.size() + 1, lanes, failure.what()),
+              "let fewer be in flight, or allow more threads with `ulimit -u`"));
+  }
+  programs = lanes;
+  if (!threads.empty()) shared.begin();
   for (std::thread& thread : threads) thread.join();
   programs = 1;
   if (shared.error != nullptr) std::rethrow_exception(shared.error);
@@ -97,8 +118,16 @@ void Turns::pass() {
 void Turns::wait(const std::function<void()>& wait) {
   if (ring == nullptr) return wait();
   ring->give_turn(own_lane);
-  if (ring->order == Order::as_they_come) wait();
+  std::exception_ptr failure;
+  if (ring->order == Order::as_they_come) {
+    try {
+      wait();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
   ring->wait_for_turn(own_lane);
+  if (failure != nullptr) std::rethrow_exception(failure);
   if (ring->order == Order::ring) wait();
 }
 

@@ -1,6 +1,8 @@
 #include "runtime/graph/wait_for_tasks.hpp"
 
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/mpi/guest.hpp"
+#include "runtime/system/error.hpp"
 
 #include <starpu.h>
 
@@ -8,8 +10,10 @@ namespace quarkstar::runtime {
 
 void wait_for_tasks(const Handle& handle) {
   const mpi::Waits waits;
-  starpu_data_acquire_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE, STARPU_RW);
+  if (starpu_data_acquire_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
+    throw Error(ErrorKind::internal, "wait_for_tasks", "a task waits for others, and maybe for itself", "wait outside of tasks");
   starpu_data_release_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE);
+  GraphFailure::throw_if_any();
 }
 
 }  // namespace quarkstar::runtime

@@ -339,8 +339,15 @@ void Messages::post(std::unique_ptr<Message> owned) {
   const bool reads = message->read != nullptr, writes = message->write != nullptr;
   const auto read = message->read, write = message->write;
   message->missing = (reads ? 1 : 0) + (writes ? 1 : 0);  // the message may be gone once the last one is acquired
-  if (reads) starpu_data_acquire_on_node_cb(read, STARPU_MAIN_RAM, STARPU_R, acquired, message);
-  if (writes) starpu_data_acquire_on_node_cb(write, STARPU_MAIN_RAM, STARPU_W, acquired, message);
+  const std::string text = message->describe(job_);
+  const auto acquire = [&](starpu_data_handle_t handle, starpu_data_access_mode mode) {
+    // Another rank waits for this message, so it cannot be given up.
+    if (starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, acquired, message) != 0)
+      job_.fail_alone(fmt::format("{}: the runtime does not give its data; this is a defect: please report it", text),
+                      static_cast<int>(ErrorKind::internal));
+  };
+  if (reads) acquire(read, STARPU_R);
+  if (writes) acquire(write, STARPU_W);
 }
 
 void Messages::acquired(void* argument) noexcept {

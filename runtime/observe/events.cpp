@@ -1,5 +1,7 @@
 #include "runtime/observe/events.hpp"
 
+#include "runtime/observe/codelet_costs.hpp"
+
 #include <algorithm>
 
 namespace quarkstar::runtime {
@@ -41,6 +43,9 @@ void Events::record(int worker, std::span<const Event> events, double busy_us) {
     rate.us += us;
     rate.best_gbs = std::max(rate.best_gbs, 1e-3 * event.cost.bytes / us);
   }
+  if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
+    for (const Event& event : events)
+      if (!event.skipped && event.codelets == 1) costs->record(worker, event.name, event.cost.bytes, event.end_us - event.begin_us);
   if (detail_ != Detail::totals) lane.events.insert(lane.events.end(), events.begin(), events.end());
 }
 

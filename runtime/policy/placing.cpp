@@ -1,6 +1,7 @@
 #include "runtime/policy/placing.hpp"
 
 #include "runtime/graph/session.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/system/sanitizer.hpp"
 
@@ -75,8 +76,9 @@ double expected_us(starpu_task* task, int worker) {
   const Worker& here = session.worker(worker);
   const Worker& home = session.worker(owner_of(task));
   const bool remote = here.kind == Worker::Kind::cpu && home.kind == Worker::Kind::cpu && here.device != home.device;
-  const double gbs = measured_gbs(session, worker);
-  double us = gbs > 0 ? 1e-3 * record->cost.bytes / gbs : 0;
+  const CodeletCosts* costs = CodeletCosts::of_session();
+  double us = costs != nullptr ? costs->predicted_us(worker, record->codelet->name(), record->cost.bytes) : 0;
+  if (const double gbs = us > 0 ? 0 : measured_gbs(session, worker); gbs > 0) us = 1e-3 * record->cost.bytes / gbs;
   if (!(us > 0)) us = starpu_task_worker_expected_length(task, static_cast<unsigned>(worker), task->sched_ctx, 0);
   if (!std::isfinite(us) || !(us > 0)) us = 1;
   return remote ? 2 * us : us;

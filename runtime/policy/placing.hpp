@@ -17,10 +17,11 @@ bool can_execute(const starpu_task* task, int worker);
 /// is no worker of this session, the first that can. StarPU refuses tasks that none can execute.
 int owner_of(const starpu_task* task);
 
-/// Microseconds that the task is expected to take on that worker, without moving data: its bytes over what the worker's recent tasks
-/// showed, over what another worker of its kind showed in proportion to their predicted bandwidths, or by the cost model while nothing was
-/// measured. Twice as long on a CPU worker of another NUMA domain than the owner's, which StarPU does not see: memory of another domain is
-/// taken to give half the speed. 1 for helper tasks, of which nothing is known.
+/// Microseconds that the task is expected to take on that worker, without moving data: as tasks of its codelet took there
+/// (runtime/observe/codelet_costs.hpp); else its bytes over what the worker's recent tasks showed, over what another worker of its kind
+/// showed in proportion to their predicted bandwidths, or by the cost model while nothing was measured. Twice as long on a CPU worker of
+/// another NUMA domain than the owner's, which StarPU does not see: memory of another domain is taken to give half the speed. 1 for helper
+/// tasks, of which nothing is known.
 double expected_us(starpu_task* task, int worker);
 
 /// Microseconds that moving the task's data to that worker's memory takes, and what it writes back to its owner's; 0 where both have one

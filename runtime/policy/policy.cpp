@@ -27,6 +27,7 @@ bool is_starpu_policy(std::string_view name) {
 const std::vector<OwnPolicy>& own_policies() {
   static const std::vector<OwnPolicy> policies = {
       {"static", "every block has an owner; urgent tasks first; nothing is stolen", &static_policy()},
+      {"static-unfused", "as static, but no batch becomes one task: what other policies are to be compared with", &static_unfused_policy()},
       {"adaptive", "as static; blocks are cut anew between solves, from measured speeds, where that wins back its cost",
        &adaptive_policy()},
       {"halo-first", "packs and boundaries before interiors; idle workers steal what they end earlier, data's way included",

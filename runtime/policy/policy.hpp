@@ -47,6 +47,10 @@ void yield_when_idle(bool yields);
 /// The `static` policy: every task runs on the worker that owns its block, urgent tasks first; nothing is stolen.
 starpu_sched_policy& static_policy();
 
+/// The `static-unfused` policy: places tasks as `static` does, and sees each of them: a batch stays as many tasks as it has. The difference
+/// is what fusing and replaying are worth; a policy that sees every task is compared with this one.
+starpu_sched_policy& static_unfused_policy();
+
 /// The `adaptive` policy: as `static` within a solve; the owners' parts follow their measured speeds from solve to solve
 /// (runtime/cut/resplit.hpp).
 starpu_sched_policy& adaptive_policy();

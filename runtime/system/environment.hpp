@@ -6,7 +6,8 @@
 
 namespace quarkstar::runtime {
 
-/// Gives every variable that was set through it its value of before when it goes. Not for use while other threads read the environment.
+/// Gives every variable that was set through it its value of before when it goes. Other threads may read the environment meanwhile, and see
+/// it as it is or was; none may change it.
 class EnvironmentChanges {
  public:
   EnvironmentChanges() = default;

@@ -143,10 +143,11 @@ TEST_CASE("policies by name") {
   CHECK(std::count(names.begin(), names.end(), "static") == 1);
   CHECK(find_own_policy("static") == &static_policy());
   CHECK(find_own_policy("eager") == nullptr);
-  for (const char* name : {"adaptive", "halo-first", "energy"}) CHECK(find_own_policy(name) != nullptr);
+  for (const char* name : {"static-unfused", "adaptive", "halo-first", "energy"}) CHECK(find_own_policy(name) != nullptr);
   CHECK(keeps_owners("static"));
   CHECK(keeps_owners("adaptive"));
   CHECK_FALSE(keeps_owners("halo-first"));
+  CHECK_FALSE(keeps_owners("static-unfused"));  // each of its tasks is to be seen
   CHECK_FALSE(keeps_owners("dmdas"));
   CHECK(is_policy_library("./libmine.so"));
   CHECK(is_policy_library("libmine.so"));
@@ -165,16 +166,17 @@ TEST_CASE("every policy runs a random program as if in sequence") {
 }
 
 TEST_CASE("urgent tasks overtake ordinary ones that wait for the same worker") {
-  for (const std::string policy : {"static", "adaptive", "halo-first", "prio"}) {
+  for (const std::string policy : {"static", "static-unfused", "adaptive", "halo-first", "prio"}) {
     INFO(policy);
     CHECK(order_on_one_worker(policy, "abcde", "XYZ") == "XYZabcde");
   }
 }
 
-TEST_CASE("static and adaptive run every task on its owner, others may not") {
+TEST_CASE("static, static-unfused and adaptive run every task on its owner, others may not") {
   constexpr int workers = 3;
   const char* policy = nullptr;
   SUBCASE("static") { policy = "static"; }
+  SUBCASE("static-unfused") { policy = "static-unfused"; }
   SUBCASE("adaptive") { policy = "adaptive"; }
   const Session session(options(workers, 1, policy));
   std::vector<int> ran(60, -1);
