@@ -71,7 +71,7 @@ ActionRun action_run(const RunReport& report) {
           .boundary = config.boundary,
           .boundary_given = config.was_given("boundary"),
           .link_reals = config.solver.link_reals,
-          .identify = !config.checkpoint.empty(),
+          .identify = !config.checkpoint.empty() || !config.deflate.empty(),
           .gauge = report.gauge};
 }
 

@@ -3,6 +3,7 @@
 #include "apps/report/timeline.hpp"
 #include "apps/run/adaptive_cut.hpp"
 #include "apps/run/checkpoint.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
 #include "apps/run/right_hand_sides.hpp"
@@ -230,6 +231,7 @@ class OperatorSolves {
       : run_(run),
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
+        mass_(run.masses[masses.front()]),
         groups_(groups_of(run.config, masses)) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
@@ -272,11 +274,16 @@ class OperatorSolves {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
+    const bool deflates = !run_.config.deflate.empty();
     const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
-                      .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
+                      .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
     solver_.reset();
     solver_.emplace(run_.decomposition, *operator_.action, settings, speed);
     if (!runtime::Turns::taken()) run_.session.wait_all();
+    if (deflates) {
+      const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
+      solver_->set_projector(load_projector(run_.config.deflate, problem.text, solver_->lattice()), problem.mass);
+    }
     making_seconds_ = seconds_since(begin);
   }
 
@@ -389,6 +396,7 @@ class OperatorSolves {
   Run& run_;
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
+  double mass_;  ///< its first
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;  ///< of right-hand sides in the groups
   std::optional<Solver> solver_;
