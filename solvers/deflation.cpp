@@ -38,4 +38,31 @@ void Deflation::correction(const PreparedAction& action, EvenOdd& system, const 
   system.reconstruct(e.of(1 - solved), r, known);
 }
 
+void Deflation::split(const PreparedAction& action, const PerVector& mass, const Field& known, const Field& rhs, EvenOdd& of_one,
+                      EvenOdd& of_all) const {
+  const PerVector shifts = shifts_of(action, mass, known.vectors());
+  const Field base = of_one.field(), image(rhs.lattice(), rhs.parity(), rhs.components());
+  if (serves(rhs.parity())) {
+    projector_->apply(known, rhs, shifts);
+    projector_->apply(base, rhs, {});
+    of_one.apply(image, base, {}, false, {});
+  } else {
+    const auto zeros_beside = [&](const FullField& whole, int parity, const Field& x) {
+      blas::submit<blas::Scale>({&whole.of(parity), &x}, {1.0});
+      blas::submit<blas::Fill>({&whole.of(1 - parity)}, {0.0});
+    };
+    const FullField one(rhs.lattice(), rhs.components()), all(rhs.lattice(), rhs.components(), known.vectors());
+    const Field there = of_one.field(), many = of_one.field(known.vectors());
+    zeros_beside(one, rhs.parity(), rhs);
+    of_one.times_m(there, one, 1, true);
+    projector_->apply(base, there, {});
+    projector_->apply(many, base, shifts);
+    zeros_beside(one, base.parity(), base);
+    of_one.times_m(image, one, 1);
+    zeros_beside(all, many.parity(), many);
+    of_all.times_m(known, all, 1);
+  }
+  blas::submit<blas::AddScaled>({&rhs, &image}, {-1.0});
+}
+
 }  // namespace quarkstar

@@ -104,6 +104,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
   // Wilson's hopping term is faster with vectors in lanes, its solves are not: docs/results/2026-11-24-gpu-layouts-h200.md.
   if (components == spinor_components) return 1;
+  if (settings.basis_vectors > 0) return 1;             // a projector has lanes of sites
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   return most_vectors_in_lanes(components, settings, vectors);
 }
@@ -122,6 +123,7 @@ struct Solver::Impl {
   void prepare(int n) {
     prepared.outer->prepare(n);
     if (krylov.shifted) prepared.krylov().prepare(1);
+    if (krylov.shifted && deflation) prepared.outer->prepare(1);
     if (prepared.inner) prepared.inner->prepare(n);  // a shifted solve refines with all of them
   }
 
@@ -284,8 +286,15 @@ struct Solver::Impl {
     for (const int parity : {0, 1}) {
       const Field rhs(lattice(), parity, components);
       load(rhs);
+      std::optional<Field> known;
+      if (deflation && deflation->splits()) {
+        known.emplace(lattice(), parity, components, n);
+        const std::unique_ptr<EvenOdd> of_one = prepared.outer->system(1, same_for_all(0), deflation->parity());
+        deflation->split(*prepared.outer, goal.mass, *known, rhs, *of_one, outer);
+      }
       const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
       const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
+      if (known) blas::submit<blas::AddScaled>({&y.of(parity), &*known}, {1.0});
       all.idle += part.idle;
       for (std::size_t v = 0; v < goal.n; ++v) {
         const KrylovResult& of_parity = part.of_vectors[v];

@@ -22,9 +22,10 @@ struct EigenOptions {
 
 /// Settings of solves that say what the operator is, where it is, and what runs.
 bool is_of_operator(std::string_view key) {
-  constexpr std::string_view keys[] = {"gauge",  "lattice",    "reunitarize", "action",     "boundary",   "schur",   "no-tune",     "blocks",
-                                       "ranks",  "rank-weights", "policy",    "watts",      "devices",    "cpu-share", "gpu-memory", "cpu-memory",
-                                       "gpus",   "share-gpus", "workers",     "threads",    "worker-mode", "throttle", "watchdog",   "json"};
+  constexpr std::string_view keys[] = {"gauge",   "lattice",   "reunitarize", "action",       "boundary", "schur",
+                                       "no-tune", "blocks",    "ranks",       "rank-weights", "policy",   "watts",
+                                       "devices", "cpu-share", "gpu-memory",  "cpu-memory",   "gpus",     "share-gpus",
+                                       "workers", "threads",   "worker-mode", "throttle",     "watchdog", "json"};
   if (std::find(std::begin(keys), std::end(keys), key) != std::end(keys)) return true;
   const std::vector<const ActionKind*>& kinds = action_kinds();
   return std::any_of(kinds.begin(), kinds.end(), [key](const ActionKind* kind) { return kind->setting(key) != nullptr; });
@@ -41,8 +42,8 @@ void eigen(const EigenOptions& options) {
   for (std::size_t i = 0; i < report.result.values.size(); ++i)
     fmt::print("{:>4}  {:<22.15g}  {:.1e}\n", i, report.result.values[i], report.result.residuals[i]);
   const LanczosState& state = report.result.state;
-  fmt::print("{} restarts, window {:.4g} to {:.4g}, degree {}, {} applications to blocks of {}, {:.2f} s\n", state.restarts, state.window.low,
-             state.window.high, state.degree, state.applications, options.run.settings.block, report.seconds);
+  fmt::print("{} restarts, window {:.4g} to {:.4g}, degree {}, {} applications to blocks of {}, {:.2f} s\n", state.restarts,
+             state.window.low, state.window.high, state.degree, state.applications, options.run.settings.block, report.seconds);
   fmt::print("wrote {}\n", out);
   if (!json.empty()) fmt::print("wrote {}\n", json);
 }

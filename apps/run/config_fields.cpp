@@ -211,7 +211,8 @@ std::vector<Setting> make_settings() {
       multigrid_number("setup-cycles", "Multigrid cycles that improve the null vectors of --aggregate (default 2)",
                        &MultigridSettings::setup_cycles),
       {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
-       [](RunConfig& c, Text v) { c.deflate = v; }, [](const RunConfig& c) -> json { return c.deflate.empty() ? json() : json(c.deflate); }},
+       [](RunConfig& c, Text v) { c.deflate = v; },
+       [](const RunConfig& c) -> json { return c.deflate.empty() ? json() : json(c.deflate); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;

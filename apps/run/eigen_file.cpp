@@ -60,7 +60,8 @@ std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& 
 
 /// Of all that is not vectors, as bits.
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
-  std::string text = fmt::format("{} {} {} {} {}", format_name, header.problem, fmt::join(header.lattice, ","), header.components, header.parity);
+  std::string text =
+      fmt::format("{} {} {} {} {}", format_name, header.problem, fmt::join(header.lattice, ","), header.components, header.parity);
   for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
     text += fmt::format(" {}:", numbers->size());
     for (const double number : *numbers) text += fmt::format(" {:a}", number);
@@ -78,7 +79,8 @@ std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {nu
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
   if (kind.is_hermitian) return {made.equation + " even-odd system of mass 0", 0};
   const std::string of_mass = kind.names_masses ? fmt::format(" {} {}", kind.mass_key, mass) : "";
-  return {fmt::format("{}{} {} even-odd system squared", made.equation, of_mass, schur == Schur::symmetric ? "symmetric" : "asymmetric"), mass};
+  return {fmt::format("{}{} {} even-odd system squared", made.equation, of_mass, schur == Schur::symmetric ? "symmetric" : "asymmetric"),
+          mass};
 }
 
 void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
@@ -142,8 +144,9 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
     header_.state = file.doubles("state");
     checksums_.assign(sums.begin(), sums.end());
     const Hdf5Input::Place place = file.place_of("vectors");
-    const std::vector<std::uint64_t> expected{checksums_.size() / 2, static_cast<std::uint64_t>(lattice[3]), static_cast<std::uint64_t>(lattice[2]),
-                                              static_cast<std::uint64_t>(lattice[1]), static_cast<std::uint64_t>(lattice[0] / 2)};
+    const std::vector<std::uint64_t> expected{checksums_.size() / 2, static_cast<std::uint64_t>(lattice[3]),
+                                              static_cast<std::uint64_t>(lattice[2]), static_cast<std::uint64_t>(lattice[1]),
+                                              static_cast<std::uint64_t>(lattice[0] / 2)};
     if (place.shape.size() != 6 || !std::equal(expected.begin(), expected.end(), place.shape.begin()))
       refuse("its vectors have another shape than its lattice");
     header_.components = static_cast<int>(place.shape.back());

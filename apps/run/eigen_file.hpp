@@ -32,9 +32,9 @@ struct EigenHeader {
   std::vector<double> state;              ///< where such a solve is
 };
 
-// HDF5: data sets `vectors` [number][t][z][y][x/2][component] complex doubles, the sites of one parity in lexicographic order, `eigenvalues`,
-// `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are collective, for
-// times when no task is running.
+// HDF5: data sets `vectors` [number][t][z][y][x/2][component] complex doubles, the sites of one parity in lexicographic order,
+// `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
+// collective, for times when no task is running.
 
 /// Fills in vectors first, first + 1, ... on this rank's part.
 using EigenVectorsOf = std::function<void(int first, std::span<HostField> vectors)>;

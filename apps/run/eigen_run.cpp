@@ -154,8 +154,8 @@ std::string settings_lines(const EigenRun& run) {
 }
 
 std::string restart_problem(const std::string& problem, const EigenSettings& s) {
-  return fmt::format("{} modes {} tolerance {} block {} basis {} degree {} window {} {}", problem, s.modes, s.tolerance, s.block, basis_for(s),
-                     s.degree, s.window.low, s.window.high);
+  return fmt::format("{} modes {} tolerance {} block {} basis {} degree {} window {} {}", problem, s.modes, s.tolerance, s.block,
+                     basis_for(s), s.degree, s.window.low, s.window.high);
 }
 
 }  // namespace
@@ -187,9 +187,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   Coord lattice{};
   job.together([&] { lattice = read_extents(report.run); });
   config = report.run.config;
-  job.together([&] {
-    check_eigen(run.settings, static_cast<double>(volume(lattice)) / 2 * config.action->components);
-  });
+  job.together([&] { check_eigen(run.settings, static_cast<double>(volume(lattice)) / 2 * config.action->components); });
 
   runtime::Session session(session_options(config, lattice));
   provide_power(session);

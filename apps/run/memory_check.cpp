@@ -25,7 +25,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   const std::vector<int> together = numbers_together(config);
   const int most = *std::max_element(together.begin(), together.end());
   const std::vector<Footprint> blocks = footprint(decomposition, config.solver, operator_shape(kind, config.settings, config.solver),
-                                                  together, config.deflate.empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
+                                                  together, vectors_in_lanes_for(components, config.solver, together));
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name,

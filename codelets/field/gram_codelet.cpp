@@ -30,8 +30,13 @@ const std::int32_t* stop_of(Call& call) { return &call.buffer<const runtime::Gra
 template <class F>
 MultiplyArguments<F> unpack(Call& call, const MultiplyTask& task) {
   const auto* matrix = reinterpret_cast<const runtime::ComplexScalar*>(call.buffer<const char>(0) + task.matrix);
-  return {call.buffer<F>(1), task.base < 0 ? nullptr : call.buffer<const F>(task.base), call.buffer<const F>(task.in), matrix, task.vectors,
-          task.in_vectors, task.lanes};
+  return {call.buffer<F>(1),
+          task.base < 0 ? nullptr : call.buffer<const F>(task.base),
+          call.buffer<const F>(task.in),
+          matrix,
+          task.vectors,
+          task.in_vectors,
+          task.lanes};
 }
 
 template <class F, int Components>
@@ -123,9 +128,8 @@ template <class F, int Components>
 void run_products_on_cuda(Call& call) {
   const auto& task = call.arguments<ProductsTask>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
-  with_chunks<Components>(task.chunked, [&](auto chunked) {
-    cuda::launch_products<Components, chunked>(unpack<F>(call, task), task.outer_sites, stream);
-  });
+  with_chunks<Components>(
+      task.chunked, [&](auto chunked) { cuda::launch_products<Components, chunked>(unpack<F>(call, task), task.outer_sites, stream); });
   runtime::finish_sums(call.buffer<runtime::BinnedSum>(0), 2 * task.a_vectors * task.b_vectors, nullptr, stream);
 }
 #endif
@@ -243,11 +247,10 @@ void products(const Field& a, const Field& b, const runtime::PartialSums& partia
     task.b_vectors = b.vectors();
     task.lanes = lattice.lanes().lanes;
     task.chunked = a.chunked() ? 1 : 0;
-    runtime::submit(
-        products_codelet(a), task,
-        {runtime::out(partials.task(lattice.decomposition().local_index(i))), runtime::in(a.block(i)), runtime::in(b.block(i))},
-        {static_cast<double>(a.block_vectors(i)) * 8 * a.components() * b.vectors(), a.block_bytes(i) + b.block_bytes(i)},
-        placement_of(lattice.block(i)));
+    runtime::submit(products_codelet(a), task,
+                    {runtime::out(partials.task(lattice.decomposition().local_index(i))), runtime::in(a.block(i)), runtime::in(b.block(i))},
+                    {static_cast<double>(a.block_vectors(i)) * 8 * a.components() * b.vectors(), a.block_bytes(i) + b.block_bytes(i)},
+                    placement_of(lattice.block(i)));
   }
 }
 

@@ -99,11 +99,10 @@ void launch_products(const blas::ProductsArguments<F>& a, std::int64_t outer_sit
   runtime::check_launch("blas.products");
 }
 
-#define QUARKSTAR_GRAM_LAUNCHES(F, components, chunked)                                                                    \
-  template void launch_multiply<components, chunked>(const blas::MultiplyArguments<F>&, std::int64_t, const std::int32_t*, \
-                                                     runtime::CudaStream);                                                \
-  template void launch_gram<components, chunked>(const blas::GramArguments<F>&, std::int64_t, const std::int32_t*,         \
-                                                 runtime::CudaStream);                                                    \
+#define QUARKSTAR_GRAM_LAUNCHES(F, components, chunked)                                                                                  \
+  template void launch_multiply<components, chunked>(const blas::MultiplyArguments<F>&, std::int64_t, const std::int32_t*,               \
+                                                     runtime::CudaStream);                                                               \
+  template void launch_gram<components, chunked>(const blas::GramArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream); \
   template void launch_products<components, chunked>(const blas::ProductsArguments<F>&, std::int64_t, runtime::CudaStream);
 #define QUARKSTAR_GRAM_LAUNCHES_OF(F)   \
   QUARKSTAR_GRAM_LAUNCHES(F, 3, false)  \

@@ -13,7 +13,7 @@ void multiply_range(const blas::MultiplyArguments<F>& arguments, std::int64_t be
   for (std::int64_t outer = begin; outer < end; ++outer)
     for (int lane = 0; lane < a.lanes; lane += VL)
       blas::multiply_site<F, Components, blas::WordsInRows, Pack<Real<F>, VL>>(a, static_cast<std::size_t>(outer),
-                                                                              static_cast<std::size_t>(lane));
+                                                                               static_cast<std::size_t>(lane));
 }
 
 /// All n vectors at a site.
@@ -55,9 +55,9 @@ void products_range(const blas::ProductsArguments<F>& a, std::int64_t begin, std
       load_vectors(right, a.b, a.b_vectors, outer, lane, a.lanes);
       LaneSum<VL>* total = totals.data();
       for (int v = 0; v < a.a_vectors; ++v) {
-        blas::load_vector<blas::WordsInRows>(
-            left, blas::vector_at<F, Components>(a.a, static_cast<std::size_t>(outer), a.a_vectors, v, a.lanes),
-            static_cast<std::size_t>(lane), a.lanes);
+        blas::load_vector<blas::WordsInRows>(left,
+                                             blas::vector_at<F, Components>(a.a, static_cast<std::size_t>(outer), a.a_vectors, v, a.lanes),
+                                             static_cast<std::size_t>(lane), a.lanes);
         for (int w = 0; w < a.b_vectors; ++w) {
           const site::Complex<V> product = blas::product_of_vectors(left, right[w]);
           (total++)->add(product.re);

@@ -15,7 +15,7 @@ namespace blas {
 template <class F>
 struct MultiplyArguments {
   F* out;
-  const F *base, *in;  ///< [outer site][vector][words of all lanes]; base: nullptr for none; any may be the same
+  const F *base, *in;                    ///< [outer site][vector][words of all lanes]; base: nullptr for none; any may be the same
   const runtime::ComplexScalar* matrix;  ///< row-major, of a row for each vector of `in`
   int vectors, in_vectors, lanes;        ///< vectors: of out and base
 };

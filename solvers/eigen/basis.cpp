@@ -54,7 +54,8 @@ Basis::Basis(LatticePointer lattice, int parity, int components, int block, int 
       block_(block),
       tile_(block < 1 || block > most_block ? 0 : tile_for(block)),
       capacity_(capacity) {
-  if (tile_ == 0 || capacity < block || capacity % block != 0) throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
+  if (tile_ == 0 || capacity < block || capacity % block != 0)
+    throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
   if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
 }
 

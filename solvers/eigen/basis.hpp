@@ -7,9 +7,9 @@
 
 namespace quarkstar {
 
-/// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one serves a whole
-/// block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order of the basis:
-/// the bits of everything depend on the vectors and on `block` alone. Waits only where it says so.
+/// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one
+/// serves a whole block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order
+/// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so.
 class Basis {
  public:
   /// Vectors of a field, for blocks of so many: a task has sums for its products with most_vectors others.

@@ -9,10 +9,10 @@ struct SpectralWindow {
   double low = 0, high = 0;
 };
 
-/// p(A) = (-1)^d T_d((A - c) / e) of a hermitian A, c and e the middle and half the width of a window, T_d Chebyshev's polynomial: at most 1
-/// in the window, and growing fast and monotonically below it, at 0 about cosh(2 d sqrt(low / high)). Eigenvectors of p(A) are those of A.
-/// Cost: d applications of A, and d passes over three vectors. Degree 0: A itself. Source: Y. Saad, Numerical Methods for Large Eigenvalue
-/// Problems (2011), section 7.4.
+/// p(A) = (-1)^d T_d((A - c) / e) of a hermitian A, c and e the middle and half the width of a window, T_d Chebyshev's polynomial: at most
+/// 1 in the window, and growing fast and monotonically below it, at 0 about cosh(2 d sqrt(low / high)). Eigenvectors of p(A) are those of
+/// A. Cost: d applications of A, and d passes over three vectors. Degree 0: A itself. Source: Y. Saad, Numerical Methods for Large
+/// Eigenvalue Problems (2011), section 7.4.
 class ChebyshevFilter {
  public:
   /// a: outlives this. Throws ShapeError unless degree >= 0 and 0 <= low < high.

@@ -123,9 +123,8 @@ SmallMatrix BlockLanczos::orthonormalise(const Field& w) {
     if (factors.rank == n) continue;
     const Field noise = a_.field();
     load_noise(noise, ++state_.drawn);
-    const PerVector missing = for_each_vector(static_cast<std::size_t>(n), [&](std::size_t v) {
-      return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0;
-    });
+    const PerVector missing = for_each_vector(
+        static_cast<std::size_t>(n), [&](std::size_t v) { return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0; });
     blas::submit<blas::AddScaled>({&w, &noise}, {missing});
     orthogonalise(w);
   }
@@ -250,7 +249,8 @@ void BlockLanczos::measure(EigenResult& result) {
   }
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
   result.values.clear();
   result.residuals.clear();
   for (int i = 0; i < settings_.modes; ++i) {
@@ -270,15 +270,15 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
   if (snapshots.load && snapshots.load(state_, basis_, next_)) {
     const auto kept = static_cast<Eigen::Index>(state_.theta.size());
     h_.setZero();
-    h_.topLeftCorner(kept, kept) =
-        Eigen::Map<const Eigen::VectorXd>(state_.theta.data(), kept).cast<std::complex<double>>().asDiagonal();
+    h_.topLeftCorner(kept, kept) = Eigen::Map<const Eigen::VectorXd>(state_.theta.data(), kept).cast<std::complex<double>>().asDiagonal();
   } else {
     estimate_window();
     begin_from_noise();
   }
   const auto widen = [&](const char* what) {  // and begin with what there is
     if (settings_.window.low > 0)
-      throw Error(ErrorKind::input, Parameter("window-low"), fmt::format("{} from {:g} to {:g}", what, state_.window.low, state_.window.high),
+      throw Error(ErrorKind::input, Parameter("window-low"),
+                  fmt::format("{} from {:g} to {:g}", what, state_.window.low, state_.window.high),
                   "give a higher window-low, or none: it is estimated");
     state_.window.low = std::min(1.5 * state_.window.low, 0.9 * state_.window.high);
     if (settings_.degree == 0) state_.degree = filter_degree(state_.window);
@@ -286,7 +286,8 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
   };
   for (;;) {
     if (state_.restarts >= settings_.most_restarts)
-      throw Error(ErrorKind::numerical, Parameter("modes"), fmt::format("not all {} have converged after {} restarts", settings_.modes, state_.restarts),
+      throw Error(ErrorKind::numerical, Parameter("modes"),
+                  fmt::format("not all {} have converged after {} restarts", settings_.modes, state_.restarts),
                   "give a larger basis, or a larger tolerance");
     expand(ChebyshevFilter(a_, state_.degree, state_.window), basis_.capacity());
     Ritz now = ritz();
