@@ -108,9 +108,9 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
     file->attribute("checksum", header_checksum(header, checksums));
     file->write("lattice", std::vector<int>(header.lattice.begin(), header.lattice.end()));
     file->write("parity", std::vector<int>{header.parity});
-    file->write("eigenvalues", header.values);
-    file->write("residuals", header.residuals);
-    file->write("state", header.state);
+    for (const auto& [name, numbers] :
+         {std::pair{"eigenvalues", &header.values}, {"residuals", &header.residuals}, {"state", &header.state}})
+      if (!numbers->empty()) file->write(name, *numbers);
     file->write("checksums", as_ints(checksums));
     const Coord half = halved(header.lattice);
     std::vector<hsize_t> shape{static_cast<hsize_t>(vectors)};
@@ -139,9 +139,10 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
     if (lattice.size() != 4 || parity.size() != 1 || sums.size() % 2 != 0) refuse("its data sets have other sizes than they should");
     std::copy(lattice.begin(), lattice.end(), header_.lattice.begin());
     header_.parity = parity.front();
-    header_.values = file.doubles("eigenvalues");
-    header_.residuals = file.doubles("residuals");
-    header_.state = file.doubles("state");
+    const std::vector<std::string> names = file.names("/");
+    for (const auto& [name, numbers] :
+         {std::pair{"eigenvalues", &header_.values}, {"residuals", &header_.residuals}, {"state", &header_.state}})
+      if (std::find(names.begin(), names.end(), name) != names.end()) *numbers = file.doubles(name);
     checksums_.assign(sums.begin(), sums.end());
     const Hdf5Input::Place place = file.place_of("vectors");
     const std::vector<std::uint64_t> expected{checksums_.size() / 2, static_cast<std::uint64_t>(lattice[3]),

@@ -8,7 +8,6 @@
 #include "apps/run/run.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_plan.hpp"
-#include "apps/run/write_json.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
@@ -169,7 +168,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.basis_vectors = fields_for(run.settings);
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
-  config.columns.resize(1);
+  config.propagators = false;
   check_action(config);
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");

@@ -35,7 +35,7 @@ void multiply(const Field& out, const Field* base, const Field& in, const SmallM
 SmallMatrix gram_of(const Field& v) {
   const int n = v.vectors();
   const runtime::PartialSums sums(local_blocks(v), n * n);
-  const runtime::Handle running(sizeof(MatrixState));
+  const runtime::Handle running(sizeof(runtime::GraphStatus));
   *runtime::HostView<runtime::GraphStatus>(running, runtime::HostAccess::overwrite) = {};
   blas::gram(v, v, sums, running);
   return hermitian_of_gram(runtime::values_of(sums, n * n).data(), n);

@@ -16,7 +16,7 @@ class HermitianOperator {
  public:
   HermitianOperator(const runtime::Decomposition& decomposition, const Action& action, int n, Schur schur = Schur::asymmetric)
       : prepared_(action.in_precision(decomposition, {.schur = schur, .speed = {.measure = false}})),
-        mass_(action.is_hermitian() ? 0 : prepared_->own_mass().value()),
+        mass_(action.is_hermitian() ? 0 : prepared_->own_mass().value_or(0.2)),
         system_(prepared_->system(n, same_for_all(mass_))) {
     if (!action.is_hermitian()) squared_ = std::make_unique<SquaredSystem>(*system_);
   }

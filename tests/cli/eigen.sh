@@ -54,7 +54,7 @@ done
 absent x.json
 
 # Settings that make no sense.
-expect 2 'error: --modes: 400 modes take a basis' eigen "${common[@]}" --modes 400 --out x.h5
+expect 2 'error: --modes: 700 modes take a basis' eigen "${common[@]}" --modes 700 --out x.h5
 expect 2 'error: --block: 17 vectors; give 1 to 16' eigen "${common[@]}" --modes 4 --block 17 --out x.h5
 expect 2 'error: --window-low: ' eigen "${common[@]}" --modes 40 --window-low 1e-6 --out x.h5
 absent x.h5
