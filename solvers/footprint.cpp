@@ -189,9 +189,6 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     blocks.push_back(bytes);
   }
   for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
-  const auto site = static_cast<double>(site_bytes(Precision::double_, 2 * shape.components));
-  for (std::size_t b = 0; b < blocks.size(); ++b)
-    blocks[b].fields += settings.basis_vectors * site * static_cast<double>(volume(decomposition.block(static_cast<int>(b)).extents)) / 2;
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
       settings.in_flight * (static_cast<double>(recurrences_of(settings, solver, n).state_bytes) +
                             static_cast<double>(sizeof(double)) * n * recorded_iterations(settings.max_iterations));

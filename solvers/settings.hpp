@@ -47,8 +47,7 @@ struct SolverSettings {
   std::optional<SchwarzSettings> schwarz{};      ///< gcr: its preconditioner; none: none
   std::optional<InnerSolver> inner{};            ///< gcr: its preconditioner, instead
   std::optional<MultigridSettings> multigrid{};  ///< gcr: its preconditioner, instead
-  int in_flight = 1;      ///< solves on the graph together (runtime/graph/turns.hpp): what the memory of a solve is worked out for
-  int basis_vectors = 0;  ///< of one parity, in double precision, that are there besides: a projector's (solvers/projector.hpp), a basis
+  int in_flight = 1;  ///< solves on the graph together (runtime/graph/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool snapshots = false;  ///< solutions are copied while they are improved: the memory for that is counted
   bool tune = true;        ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it

@@ -45,7 +45,6 @@ struct RunConfig {
   runtime::SessionOptions session = session_defaults();
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
-  std::string deflate;                                     ///< file of eigenvectors (apps/run/eigen_file.hpp); empty: none
   std::string checkpoint;                                  ///< folder of restart files; empty: none
   int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool bound = false;                                      ///< compare each solve's time with lower bounds

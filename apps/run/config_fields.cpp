@@ -1,5 +1,6 @@
 // The table behind flags, TOML keys and reports. A new setting is one entry.
 #include "apps/run/config.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "codelets/lattice/boundary_text.hpp"
 #include "runtime/policy/policy.hpp"
@@ -211,8 +212,7 @@ std::vector<Setting> make_settings() {
       multigrid_number("setup-cycles", "Multigrid cycles that improve the null vectors of --aggregate (default 2)",
                        &MultigridSettings::setup_cycles),
       {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
-       [](RunConfig& c, Text v) { c.deflate = v; },
-       [](const RunConfig& c) -> json { return c.deflate.empty() ? json() : json(c.deflate); }},
+       set_deflation_file, [](const RunConfig& c) -> json { return deflation_file(c).empty() ? json() : json(deflation_file(c)); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;

@@ -74,7 +74,22 @@ std::string header_checksum(const EigenHeader& header, std::span<const std::uint
 
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
+constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors";
+
 }  // namespace
+
+std::string deflation_file(const RunConfig& config) {
+  const auto found = config.settings.find(deflate_key);
+  return found == config.settings.end() ? "" : std::get<std::string>(found->second);
+}
+void set_deflation_file(RunConfig& config, std::string_view file) {
+  config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
+}
+int basis_vectors(const RunConfig& config) {
+  const auto found = config.settings.find(basis_key);
+  return found == config.settings.end() ? 0 : std::get<int>(found->second);
+}
+void set_basis_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(basis_key), vectors); }
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
   if (kind.is_hermitian) return {made.equation + " even-odd system of mass 0", 0};

@@ -1,6 +1,6 @@
 #pragma once
 // Files of eigenvectors: results, and what a solve for them has come to.
-#include "codelets/actions/action_kind.hpp"
+#include "apps/run/config.hpp"
 #include "codelets/field/host_field.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/eigen/eigen_projector.hpp"
@@ -14,6 +14,15 @@
 #include <vector>
 
 namespace quarkstar::app {
+
+// What goes with the operator is kept with the action's settings (RunConfig::settings), under keys that no action has.
+
+/// The file of a deflated solve; empty: none.
+std::string deflation_file(const RunConfig& config);
+void set_deflation_file(RunConfig& config, std::string_view file);
+/// Vectors of one parity in double precision that are there beside a solve's: a projector's, or a basis.
+int basis_vectors(const RunConfig& config);
+void set_basis_vectors(RunConfig& config, int vectors);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.

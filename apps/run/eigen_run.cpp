@@ -165,7 +165,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.solver = solver_names(config.action->is_hermitian).front();
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
-  config.solver.basis_vectors = fields_for(run.settings);
+  set_basis_vectors(config, fields_for(run.settings));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;

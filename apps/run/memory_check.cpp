@@ -1,6 +1,7 @@
 #include "apps/run/memory_check.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/contract/correlators.hpp"
@@ -24,8 +25,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   const int components = kind.components;
   const std::vector<int> together = numbers_together(config);
   const int most = *std::max_element(together.begin(), together.end());
-  const std::vector<Footprint> blocks = footprint(decomposition, config.solver, operator_shape(kind, config.settings, config.solver),
-                                                  together, vectors_in_lanes_for(components, config.solver, together));
+  const std::vector<Footprint> blocks =
+      footprint(decomposition, config.solver, operator_shape(kind, config.settings, config.solver), together,
+                deflation_file(config).empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name,
@@ -41,7 +43,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   for (const int b : decomposition.local()) {
     const runtime::Block& block = decomposition.block(b);
     const double copy = contracted * static_cast<double>(volume(block.extents));
-    const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
+    Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
+    bytes.fields += basis_bytes(block, components, basis_vectors(config));
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
       needs[static_cast<std::size_t>(block.owner)].fields.fields += copy;

@@ -93,7 +93,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
 
   Coord lattice{};
   job.together([&] { lattice = read_extents(whole); });
-  if (!whole.config.deflate.empty()) whole.config.solver.basis_vectors = projector_vectors(whole.config.deflate);
+  if (const std::string file = deflation_file(whole.config); !file.empty()) set_basis_vectors(whole.config, projector_vectors(file));
   std::vector<RunReport> reports = reports_of(whole);
   if (folders.empty())
     for (const RunReport& report : reports)

@@ -274,15 +274,17 @@ class OperatorSolves {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
+    const std::string modes = deflation_file(run_.config);
+    const bool deflates = !modes.empty();  // projectors have lanes of sites
     const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
-                      .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
+                      .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
     solver_.reset();
     solver_.emplace(run_.decomposition, *operator_.action, settings, speed);
     if (!runtime::Turns::taken()) run_.session.wait_all();
-    if (!run_.config.deflate.empty()) {
+    if (deflates) {
       run_.session.wait_all();  // files are for times without messages
       const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
-      solver_->set_projector(load_projector(run_.config.deflate, problem.text, solver_->lattice()), problem.mass);
+      solver_->set_projector(load_projector(modes, problem.text, solver_->lattice()), problem.mass);
     }
     making_seconds_ = seconds_since(begin);
   }

@@ -32,6 +32,11 @@ void multiply(const Field& out, const Field* base, const Field& in, const SmallM
   blas::multiply(out, base, in, blas::VectorMatrix::of(&MatrixState::matrix), handle);
 }
 
+double basis_bytes(const runtime::Block& block, int components, int vectors) {
+  return static_cast<double>(vectors) * static_cast<double>(volume(block.extents)) / 2 *
+         static_cast<double>(site_bytes(Precision::double_, 2 * components));
+}
+
 SmallMatrix gram_of(const Field& v) {
   const int n = v.vectors();
   const runtime::PartialSums sums(local_blocks(v), n * n);

@@ -52,6 +52,9 @@ class Basis {
   std::vector<Field> tiles_;
 };
 
+/// Bytes of so many vectors on a block.
+double basis_bytes(const runtime::Block& block, int components, int vectors);
+
 /// V^+ V of one field. Waits for it.
 SmallMatrix gram_of(const Field& v);
 /// out = base + in m, without base in m: blas::multiply() by a matrix of the host.
