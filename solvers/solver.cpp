@@ -12,6 +12,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/deflation.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/multigrid/set_up.hpp"
@@ -125,6 +126,7 @@ struct Solver::Impl {
   PreparedActions prepared;
   runtime::HandlePools pools;                    ///< for the fields of a solve
   std::unique_ptr<const Multigrid> multigrid{};  ///< none where its set-up failed: then krylov is the fallback
+  std::unique_ptr<const Deflation> deflation{};
 
   void set_up_multigrid() {
     PreparedAction& fine = prepared.krylov();
@@ -139,6 +141,7 @@ struct Solver::Impl {
   void prepare(int n) {
     prepared.outer->prepare(n);
     if (krylov->shifted) prepared.krylov().prepare(1);
+    if (krylov->shifted && deflation) prepared.outer->prepare(1);
     if (prepared.inner) prepared.inner->prepare(n);  // a shifted solve refines with all of them
   }
 
@@ -310,8 +313,15 @@ struct Solver::Impl {
     for (const int parity : {0, 1}) {
       const Field rhs(lattice(), parity, components);
       load(rhs);
+      std::optional<Field> known;
+      if (deflation && deflation->splits()) {
+        known.emplace(lattice(), parity, components, n);
+        const std::unique_ptr<EvenOdd> of_one = prepared.outer->system(1, same_for_all(0), deflation->parity());
+        deflation->split(*prepared.outer, goal.mass, *known, rhs, *of_one, outer);
+      }
       const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
       const KrylovResults part = solve_scaled(*krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
+      if (known) blas::submit<blas::AddScaled>({&y.of(parity), &*known}, {1.0});
       all.idle += part.idle;
       for (std::size_t v = 0; v < goal.n; ++v) {
         const KrylovResult& of_parity = part.of_vectors[v];
@@ -385,6 +395,13 @@ std::vector<std::pair<std::string, double>> Solver::numbers() const {
   return numbers;
 }
 
+const LatticePointer& Solver::lattice() const { return impl_->lattice(); }
+
+void Solver::set_projector(std::shared_ptr<const Projector> projector, double mass) {
+  if (impl_->lattice()->vectors_in_lanes() > 1) throw ShapeError("Solver::set_projector", "vectors are in lanes");
+  impl_->deflation = std::make_unique<Deflation>(std::move(projector), mass, impl_->is_hermitian);
+}
+
 void Solver::prepare(int vectors) {
   impl_->prepare(vectors);
   if (!runtime::Turns::taken()) runtime::Session::current().wait_all();
@@ -437,6 +454,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
+  if (s.deflation) s.deflation->require_masses(*s.prepared.outer, masses);
   if (s.krylov->one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
     throw Error(ErrorKind::input, Parameter("solver"), fmt::format("{} needs one mass for all right-hand sides", s.krylov->name),
                 "use cg, or multishift for several masses");
@@ -533,6 +551,13 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     const runtime::GraphState<VectorStatus> mask(done, 1);
     const runtime::Guard working_ones(&mask.handle());
     const bool shifted = shifts && cycle == 0 && !guessed;
+    if (s.deflation && s.deflation->serves(outer->parity()) && !shifted) {
+      s.deflation->correction(*s.prepared.outer, *outer, goal.mass, e, r);
+      for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
+      s.residual(*outer, r, b, x);
+      const std::vector<double> left = s.norm2(r);
+      std::copy(left.begin(), left.end(), goal.r_norm2.begin());
+    }
     const auto relative = [&](std::size_t v, double norm2) {
       return shifted ? std::sqrt(norm2 / b_norm2[v]) : outer->relative_residual(v, norm2, b_norm2[v]);
     };

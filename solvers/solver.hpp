@@ -2,6 +2,7 @@
 // Solves M x = b for several right-hand sides together through the even-odd system, on the task graph.
 #include "codelets/actions/action.hpp"
 #include "codelets/field/host_field.hpp"
+#include "codelets/lattice/lattice.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
@@ -25,6 +26,7 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
 
 class Field;
 struct FullField;
+class Projector;
 
 /// Submits tasks that write the first right-hand sides, as many as the field has vectors, on the sites of its parity.
 using LoadSources = std::function<void(const Field& field)>;
@@ -52,6 +54,13 @@ class Solver {
 
   /// PreparedAction::numbers() of the operator in double precision; with multigrid also its contraction (Multigrid::Verification).
   std::vector<std::pair<std::string, double>> numbers() const;
+
+  /// The layout of its fields in double precision.
+  const LatticePointer& lattice() const;
+  /// From now on a projector made for that lattice serves solves, where it is of the parity that they solve on: each correction begins with
+  /// what it knows, and so does the Krylov space that masses share. mass: of its operator; Error(input) comes from solve() where that
+  /// serves no other. ShapeError with vectors in lanes.
+  void set_projector(std::shared_ptr<const Projector> projector, double mass);
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
   void prepare(int vectors);

@@ -36,6 +36,7 @@ constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
                                {"trace", "use `quarkstar solve` for one configuration"},
                                {"bound", "use `quarkstar solve` for one configuration"},
                                {"residual-history", "use `quarkstar solve` for one configuration"},
+                               {"deflate", "use `quarkstar solve`: a file is of one configuration"},
                                {"checkpoint", has_journal},
                                {"checkpoint-every", has_journal}};
 

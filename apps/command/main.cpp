@@ -25,8 +25,9 @@ namespace {
 
 /// In the order of the help text.
 constexpr quarkstar::app::AddCommand commands[] = {
-    quarkstar::app::add_solve, quarkstar::app::add_run, quarkstar::app::add_gauge, quarkstar::app::add_verify, quarkstar::app::add_machine,
-    quarkstar::app::add_bench, quarkstar::app::add_lab, quarkstar::app::add_model, quarkstar::app::add_demo,
+    quarkstar::app::add_solve,  quarkstar::app::add_run,     quarkstar::app::add_eigen, quarkstar::app::add_gauge,
+    quarkstar::app::add_verify, quarkstar::app::add_machine, quarkstar::app::add_bench, quarkstar::app::add_lab,
+    quarkstar::app::add_model,  quarkstar::app::add_demo,
 };
 
 constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
@@ -100,7 +101,9 @@ void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
   if (!job.is_distributed() || job.is_fake() || asks_for_text(argc, argv)) return;
   const std::string command = argv[1];
-  if (command == "solve" || command == "run" || command == "machine" || command == "gauge" || command.starts_with("-")) return;
+  if (command == "solve" || command == "run" || command == "eigen" || command == "machine" || command == "gauge" ||
+      command.starts_with("-"))
+    return;
   throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
                          "start it without mpirun, or with -n 1");
 }
@@ -133,7 +136,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
-  if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "solve" || command == "run") quarkstar::app::catch_interrupts();
+  if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "solve" || command == "run" || command == "eigen")
+    quarkstar::app::catch_interrupts();
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
   std::optional<quarkstar::runtime::mpi::Job> job;

@@ -1,5 +1,6 @@
 // The table behind flags, TOML keys and reports. A new setting is one entry.
 #include "apps/run/config.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "codelets/lattice/boundary_text.hpp"
 #include "runtime/policy/policy.hpp"
@@ -259,6 +260,8 @@ std::vector<Setting> make_settings() {
       {"multigrid-setup", "DIR", "multigrid: folder of null vectors, read where it has those of this operator, else written",
        [](RunConfig& c, Text v) { c.multigrid_setup = v; },
        [](const RunConfig& c) -> json { return c.multigrid_setup.empty() ? json() : json(c.multigrid_setup); }},
+      {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
+       set_deflation_file, [](const RunConfig& c) -> json { return deflation_file(c).empty() ? json() : json(deflation_file(c)); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;

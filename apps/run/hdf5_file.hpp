@@ -83,6 +83,12 @@ class Hdf5Input {
   bool is_complex(const std::string& name) const;
   std::vector<std::complex<double>> complexes(const std::string& name) const;
   std::string attribute(const std::string& name, const std::string& object = "/") const;
+  /// Where the numbers of a data set without chunks lie in the file, and its shape.
+  struct Place {
+    std::uint64_t offset;
+    std::vector<hsize_t> shape;
+  };
+  Place place_of(const std::string& name) const;
 
  private:
   Hdf5Id opened(const std::string& name) const;

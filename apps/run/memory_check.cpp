@@ -1,6 +1,7 @@
 #include "apps/run/memory_check.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/contract/correlators.hpp"
@@ -38,8 +39,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
                                     config.correlators.momenta.size(), islands.front().lattice()[3]) *
                 session.cpu_team().threads();
   for (const runtime::Decomposition& island : islands) {
-    const std::vector<Footprint> blocks = footprint(island, config.solver, operator_shape(kind, config.settings, config.solver), together,
-                                                    vectors_in_lanes_for(components, config.solver, together));
+    const std::vector<Footprint> blocks =
+        footprint(island, config.solver, operator_shape(kind, config.settings, config.solver), together,
+                  deflation_file(config).empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
     for (const int b : island.local()) {
       const runtime::Block& block = island.block(b);
       const auto sites = static_cast<double>(volume(block.extents));
@@ -48,7 +50,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.fields.links += smearing.links * sites;
       owner.fields.fields += smearing.vectors * sites;
       owner.making_links += smearing.making * sites;
-      const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
+      Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
+      bytes.fields += basis_bytes(block, components, basis_vectors(config));
       owner.fields += bytes;
       if (&owner != &host) {
         owner.fields.fields += copy;

@@ -1,5 +1,6 @@
 #include "apps/run/report.hpp"
 
+#include "apps/run/eigen_file.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/system/topology.hpp"
@@ -71,7 +72,7 @@ ActionRun action_run(const RunReport& report) {
           .boundary = config.boundary,
           .boundary_given = config.was_given("boundary"),
           .link_reals = config.solver.link_reals,
-          .identify = !config.checkpoint.empty() || !config.multigrid_setup.empty(),
+          .identify = !config.checkpoint.empty() || !config.multigrid_setup.empty() || !deflation_file(config).empty(),
           .gauge = report.gauge};
 }
 

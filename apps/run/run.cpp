@@ -1,5 +1,6 @@
 #include "apps/run/run.hpp"
 
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/link_loader.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/rank_plan.hpp"
@@ -16,9 +17,7 @@
 #include <memory>
 
 namespace quarkstar::app {
-namespace {
 
-/// Reads headers only, so that a wrong name or source costs no time. What files of links say becomes the configuration's.
 Coord read_extents(RunReport& report) {
   RunConfig& config = report.config;
   Coord extents{};
@@ -32,6 +31,8 @@ Coord read_extents(RunReport& report) {
   for (const Source& source : config.all_sources()) check_source(source, extents);
   return extents;
 }
+
+namespace {
 
 /// A report for each source of the run.
 std::vector<RunReport> reports_of(const RunReport& run) {
@@ -93,6 +94,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
 
   Coord lattice{};
   job.together([&] { lattice = read_extents(whole); });
+  if (const std::string file = deflation_file(whole.config); !file.empty()) set_basis_vectors(whole.config, projector_vectors(file));
   std::vector<RunReport> reports = reports_of(whole);
   if (folders.empty())
     for (const RunReport& report : reports)

@@ -17,6 +17,9 @@ struct RunListener {
   std::function<void(const RunReport&, const std::vector<std::string>& files)> written = {};
 };
 
+/// Reads headers only, so that a wrong name or source costs no time. What files of links say becomes the configuration's.
+Coord read_extents(RunReport& report);
+
 /// Solves and contracts for every source of the configuration and writes what it asks for. Under MPI all ranks call with the same settings.
 /// config: of defaults and apply_settings(); complete() and check_complete() are called here. Throws what they throw, Error(input) for
 /// files that cannot be read or written and settings in which ranks differ, and what solve_sources() throws; of a solve that did not

@@ -3,6 +3,7 @@
 #include "apps/report/timeline.hpp"
 #include "apps/run/adaptive_cut.hpp"
 #include "apps/run/checkpoint.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
@@ -244,7 +245,7 @@ class OperatorSolves {
       : run_(run),
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
-        mass_(run.operators.size() > 1 ? std::optional(run.masses[masses.front()]) : std::nullopt),
+        mass_(run.masses[masses.front()]),
         groups_(groups_of(run.config, masses)),
         solvers_(run.islands.size()) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
@@ -252,7 +253,7 @@ class OperatorSolves {
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     for (std::size_t island = 0; island < solvers_.size(); ++island) make_solver(island);
     if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
-      for (SourceState& source : run.sources) source.run.report.operators.push_back({mass_, numbers});
+      for (SourceState& source : run.sources) source.run.report.operators.push_back({telling_mass(), numbers});
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
     for (const std::unique_ptr<Solver>& solver : solvers_)
@@ -286,17 +287,27 @@ class OperatorSolves {
   }
 
  private:
+  /// What tells this operator from others of the run.
+  std::optional<double> telling_mass() const { return run_.operators.size() > 1 ? std::optional(mass_) : std::nullopt; }
+
   void make_solver(std::size_t island) {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
     if (!run_.config.multigrid_setup.empty())
-      settings.multigrid->files = null_vector_files(run_.config, run_.islands[island], operator_.equation, mass_);
+      settings.multigrid->files = null_vector_files(run_.config, run_.islands[island], operator_.equation, telling_mass());
+    const std::string modes = deflation_file(run_.config);
+    const bool deflates = !modes.empty();  // projectors have lanes of sites
     const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
-                      .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
+                      .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
     solvers_[island].reset();
     solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
     if (!runtime::Turns::taken()) run_.session.wait_all();
+    if (deflates) {
+      run_.session.wait_all();  // files are for times without messages
+      const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
+      solvers_[island]->set_projector(load_projector(modes, problem.text, solvers_[island]->lattice()), problem.mass);
+    }
     making_seconds_ = seconds_since(begin);
   }
 
@@ -412,7 +423,7 @@ class OperatorSolves {
   Run& run_;
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
-  std::optional<double> mass_;  ///< that tells operators apart
+  double mass_;  ///< its first
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island

@@ -1,6 +1,7 @@
 #pragma once
 // The contract between the codelets that mix the vectors of each site and the kernels of every architecture; and their site bodies.
 #include "codelets/arch/dispatch.hpp"
+#include "codelets/field/blas_site.hpp"
 #include "codelets/field/host_field.hpp"
 #include "codelets/field/storage.hpp"
 #include "codelets/field/vector_status.hpp"
@@ -14,46 +15,68 @@ namespace blas {
 template <class F>
 struct MultiplyArguments {
   F* out;
-  const F *base, *in;  ///< [outer site][vector][word][lane]; base: nullptr for none; any may be the same
-  const runtime::ComplexScalar* matrix;
-  int vectors, lanes;
+  const F *base, *in;                    ///< [outer site][vector][words of all lanes]; base: nullptr for none; any may be the same
+  const runtime::ComplexScalar* matrix;  ///< row-major, of a row for each vector of `in`
+  int vectors, in_vectors, lanes;        ///< vectors: of out and base
 };
 
-/// Sums over sites of a_v^* b_w for v <= w.
+/// Sums over sites of a_v^* b_w, for v <= w.
 template <class F>
 struct GramArguments {
   const F *a, *b;
   int vectors, lanes;
 };
 
-/// All vectors of one site; p: the site's first word for the first lane of V.
-template <class F, int Components, class V>
-QUARKSTAR_HD void load_vectors(site::Complex<V> (&block)[most_vectors][Components], const F* p, int vectors, int lanes) {
-  for (int v = 0; v < vectors; ++v) {
-    const site::SiteReader<F, V> stored(p + v * NumberFormat<F>::site_words(2 * Components) * lanes, lanes);
-    for (int c = 0; c < Components; ++c) block[v][c] = stored.component(c);
+/// Sums over sites of a_v^* b_w for all v and w.
+template <class F>
+struct ProductsArguments {
+  const F *a, *b;
+  int a_vectors, b_vectors, lanes;
+};
+
+/// Vector v of n at an outer site.
+template <class F, int Components, class T>
+QUARKSTAR_HD T* vector_at(T* field, std::size_t outer, int n, int v, int lanes) {
+  const auto words = static_cast<std::size_t>(NumberFormat<F>::site_words(2 * Components) * lanes);
+  return field + (outer * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) * words;
+}
+
+/// The components of a vector at a site, from its first word for the first lane; lane: the first of V.
+template <class Words, int Components, class F, class V>
+QUARKSTAR_HD void load_vector(site::Complex<V> (&z)[Components], const F* site, std::size_t lane, int lanes) {
+  constexpr int at_a_time = Words::at_a_time;
+  site::unroll<Components / at_a_time>([&](auto part) QUARKSTAR_INLINE_LAMBDA {
+    site::Complex<V> raw[at_a_time];
+    Words::load(raw, site, part * at_a_time, lane, lanes);
+    site::unroll<at_a_time>([&](auto k) QUARKSTAR_INLINE_LAMBDA { z[part * at_a_time + k] = raw[k]; });
+  });
+  if constexpr (is_half<F>) {
+    const V unit = V::load(reinterpret_cast<const float*>(site + lane));
+    for (site::Complex<V>& component : z) component = {component.re * unit, component.im * unit};
   }
 }
 
-/// at: offset of the site's first word.
-template <class F, int Components, class V>
-QUARKSTAR_HD void multiply_site(const MultiplyArguments<F>& a, std::size_t at) {
+/// The same backward.
+template <class Words, int Components, class F, class V>
+QUARKSTAR_HD void store_vector(F* site, std::size_t lane, int lanes, const site::Complex<V> (&z)[Components]) {
+  Words::write(site, lane, lanes, z);
+}
+
+template <class F, int Components, class Words, class V>
+QUARKSTAR_HD void multiply_site(const MultiplyArguments<F>& a, std::size_t outer, std::size_t lane) {
   site::Complex<V> in[most_vectors][Components];
-  load_vectors<F>(in, a.in + at, a.vectors, a.lanes);
+  for (int w = 0; w < a.in_vectors; ++w)
+    load_vector<Words>(in[w], vector_at<F, Components>(a.in, outer, a.in_vectors, w, a.lanes), lane, a.lanes);
   for (int v = 0; v < a.vectors; ++v) {
-    const std::size_t own = at + static_cast<std::size_t>(v * NumberFormat<F>::site_words(2 * Components) * a.lanes);
     site::Complex<V> sum[Components];
     for (int c = 0; c < Components; ++c) sum[c] = {V::broadcast(0), V::broadcast(0)};
-    if (a.base != nullptr) {
-      const site::SiteReader<F, V> stored(a.base + own, a.lanes);
-      for (int c = 0; c < Components; ++c) sum[c] = stored.component(c);
-    }
-    for (int w = 0; w < a.vectors; ++w) {
+    if (a.base != nullptr) load_vector<Words>(sum, vector_at<F, Components>(a.base, outer, a.vectors, v, a.lanes), lane, a.lanes);
+    for (int w = 0; w < a.in_vectors; ++w) {
       const runtime::ComplexScalar& m = a.matrix[w * a.vectors + v];
       const site::Complex<V> factor{V::broadcast(static_cast<Real<F>>(m.re)), V::broadcast(static_cast<Real<F>>(m.im))};
       for (int c = 0; c < Components; ++c) sum[c] = site::multiply_add(factor, in[w][c], sum[c]);
     }
-    site::write_site<F>(a.out + own, a.lanes, sum);
+    store_vector<Words>(vector_at<F, Components>(a.out, outer, a.vectors, v, a.lanes), lane, a.lanes, sum);
   }
 }
 
@@ -65,11 +88,13 @@ QUARKSTAR_HD site::Complex<V> product_of_vectors(const site::Complex<V> (&a)[Com
   return sum;
 }
 
-/// Kernels over outer sites [begin, end). The second merges n^2 sums.
+/// Kernels over outer sites [begin, end). The second merges n^2 sums, the third two for each pair of vectors.
 template <class F>
 using MultiplyKernel = void (*)(const MultiplyArguments<F>&, std::int64_t begin, std::int64_t end);
 template <class F>
 using GramKernel = void (*)(const GramArguments<F>&, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
+template <class F>
+using ProductsKernel = void (*)(const ProductsArguments<F>&, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
 
 }  // namespace blas
 
@@ -79,6 +104,8 @@ using GramKernel = void (*)(const GramArguments<F>&, std::int64_t begin, std::in
   blas::MultiplyKernel<F> multiply_kernel(int lanes); \
   template <class F, int Components>                  \
   blas::GramKernel<F> gram_kernel(int lanes);         \
+  template <class F, int Components>                  \
+  blas::ProductsKernel<F> products_kernel(int lanes); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_GRAM)
 #undef QUARKSTAR_DECLARE_GRAM

@@ -134,7 +134,7 @@ void block_kernels(Results& results, const char* kind, const MadeUpField<F, Comp
   for (auto& entry : matrix) entry = {numbers.real(), numbers.real()};
   const arch::KernelTable<blas::MultiplyKernel<F> (*)(int)> multiply = QUARKSTAR_KERNEL_TABLE(multiply_kernel<F, Components>);
   std::vector<F> out(a.stored.size());
-  multiply.current()(lanes)({out.data(), b.stored.data(), a.stored.data(), matrix, 3, lanes}, 0, sites);
+  multiply.current()(lanes)({out.data(), b.stored.data(), a.stored.data(), matrix, 3, 3, lanes}, 0, sites);
   results[kind + (" block multiply" + where)] = checksum_of(out);
   const arch::KernelTable<blas::GramKernel<F> (*)(int)> gram = QUARKSTAR_KERNEL_TABLE(gram_kernel<F, Components>);
   std::vector<BinnedSum> sums = zeros(9);

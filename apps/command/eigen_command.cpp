@@ -1,0 +1,72 @@
+// quarkstar eigen
+#include "apps/command/commands.hpp"
+#include "apps/command/interrupt.hpp"
+#include "apps/command/print_tables.hpp"
+#include "apps/run/eigen_run.hpp"
+#include "runtime/mpi/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+namespace quarkstar::app {
+namespace {
+
+struct EigenOptions {
+  EigenRun run;
+  Assignments flags = std::make_shared<std::vector<Assignment>>();
+};
+
+/// Settings of solves that say what the operator is, where it is, and what runs.
+bool is_of_operator(std::string_view key) {
+  constexpr std::string_view keys[] = {"gauge",   "lattice",   "reunitarize", "action",       "boundary", "schur",
+                                       "no-tune", "blocks",    "ranks",       "rank-weights", "policy",   "watts",
+                                       "devices", "cpu-share", "gpu-memory",  "cpu-memory",   "gpus",     "share-gpus",
+                                       "workers", "threads",   "worker-mode", "throttle",     "watchdog", "json"};
+  if (std::find(std::begin(keys), std::end(keys), key) != std::end(keys)) return true;
+  const std::vector<const ActionKind*>& kinds = action_kinds();
+  return std::any_of(kinds.begin(), kinds.end(), [key](const ActionKind* kind) { return kind->setting(key) != nullptr; });
+}
+
+void eigen(const EigenOptions& options) {
+  EigenRun run = options.run;
+  apply_settings(run.config, *options.flags);
+  CommandWatch watch;
+  const std::string out = run.out, json = run.config.json;
+  const EigenReport report = run_eigen(std::move(run), watch, print_plan);
+  if (!runtime::mpi::Job::current().is_root()) return;
+  fmt::print("{:>4}  {:<22}  {}\n", "mode", "eigenvalue", "|A v - lambda v|");
+  for (std::size_t i = 0; i < report.result.values.size(); ++i)
+    fmt::print("{:>4}  {:<22.15g}  {:.1e}\n", i, report.result.values[i], report.result.residuals[i]);
+  const LanczosState& state = report.result.state;
+  fmt::print("{} restarts, window {:.4g} to {:.4g}, degree {}, {} applications to blocks of {}, {:.2f} s\n", state.restarts,
+             state.window.low, state.window.high, state.degree, state.applications, options.run.settings.block, report.seconds);
+  fmt::print("wrote {}\n", out);
+  if (!json.empty()) fmt::print("wrote {}\n", json);
+}
+
+}  // namespace
+
+void add_eigen(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("eigen", "Compute the lowest eigenvectors of the even-odd operator, for deflated solves");
+  const auto options = std::make_shared<EigenOptions>();
+  EigenSettings& settings = options->run.settings;
+  command->add_option("--modes", settings.modes, "How many: the lowest of A = -D_eo D_oe (staggered), or of Mh^+ Mh")->required();
+  command->add_option("--out", options->run.out, "HDF5 file for eigenvalues and vectors; OUT.restart while it is made")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--tol", settings.tolerance, "Largest |A v - lambda v| of a mode with |v| = 1 (default 1e-10)");
+  command->add_option("--block", settings.block, "Vectors that A is applied to together, 1 to 16 (default 4)");
+  command->add_option("--basis", settings.basis, "Vectors of the largest basis (default: half as many again as modes)");
+  command->add_option("--degree", settings.degree, "Of the Chebyshev filter (default: from the window)");
+  command->add_option("--window-low", settings.window.low, "Where the filter's window begins, above the last mode (default: estimated)");
+  command->add_option("--window-high", settings.window.high, "Where it ends, above the spectrum (default: estimated)");
+  for (const Setting& setting : run_settings())
+    if (is_of_operator(setting.key)) add_setting_flag(*command, setting, options->flags);
+  command->callback([options] { eigen(*options); });
+}
+
+}  // namespace quarkstar::app

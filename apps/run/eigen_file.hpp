@@ -1,0 +1,78 @@
+#pragma once
+// Files of eigenvectors: results, and what a solve for them has come to.
+#include "apps/run/config.hpp"
+#include "codelets/field/host_field.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "solvers/eigen/eigen_projector.hpp"
+#include "solvers/eigen/lanczos.hpp"
+#include "solvers/settings.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+// What goes with the operator is kept with the action's settings (RunConfig::settings), under keys that no action has.
+
+/// The file of a deflated solve; empty: none.
+std::string deflation_file(const RunConfig& config);
+void set_deflation_file(RunConfig& config, std::string_view file);
+/// Vectors of one parity in double precision that are there beside a solve's: a projector's, or a basis.
+int basis_vectors(const RunConfig& config);
+void set_basis_vectors(RunConfig& config, int vectors);
+
+/// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
+/// and Schur complement. made: with its equation.
+struct EigenProblem {
+  std::string text;
+  double mass;  ///< of A
+};
+EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur);
+
+/// What is in a file besides the vectors.
+struct EigenHeader {
+  std::string problem;
+  Coord lattice{};
+  int components = 0, parity = 0;
+  std::vector<double> values, residuals;  ///< none while a solve is under way
+  std::vector<double> state;              ///< where such a solve is
+};
+
+// HDF5: data sets `vectors` [number][t][z][y][x/2][component] complex doubles, the sites of one parity in lexicographic order,
+// `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
+// collective, for times when no task is running.
+
+/// Fills in vectors first, first + 1, ... on this rank's part.
+using EigenVectorsOf = std::function<void(int first, std::span<HostField> vectors)>;
+/// Replaces the file when all is written. block: vectors that are asked for together. Throws Error(environment) naming it.
+void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
+                      const EigenVectorsOf& of);
+
+/// A file that is read. Throws Error(input) naming it where it is damaged, cut short, or belongs to another problem.
+class EigenFile {
+ public:
+  /// remedy: what an error advises.
+  EigenFile(std::string path, std::string remedy);
+  const EigenHeader& header() const { return header_; }
+  int vectors() const { return static_cast<int>(checksums_.size() / 2); }
+  void require_problem(const std::string& problem, const Coord& lattice) const;
+  /// All vectors in order, `block` together, the last time what is left.
+  void read(const Box& part, int block, const std::function<void(std::span<const HostField>)>& take) const;
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const;
+  std::string path_, remedy_;
+  EigenHeader header_;
+  std::vector<std::uint32_t> checksums_;
+  std::uint64_t offset_ = 0;
+};
+
+/// The projector that the file of a deflated solve has, on a lattice. Collective.
+std::shared_ptr<const Projector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
+/// Vectors of one parity that it holds on the graph; reads the header. Collective.
+int projector_vectors(const std::string& path);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,252 @@
+#include "apps/run/eigen_run.hpp"
+
+#include "apps/run/eigen_file.hpp"
+#include "apps/run/link_loader.hpp"
+#include "apps/run/measure_power.hpp"
+#include "apps/run/outputs.hpp"
+#include "apps/run/rank_plan.hpp"
+#include "apps/run/run.hpp"
+#include "apps/run/shared_settings.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "codelets/field/transfer.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/clock.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/watchdog.hpp"
+#include "solvers/squared_system.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+namespace quarkstar::app {
+namespace {
+
+/// LanczosState as numbers of a file.
+std::vector<double> numbers_of(const LanczosState& s) {
+  std::vector<double> numbers{s.window.low,
+                              s.window.high,
+                              static_cast<double>(s.degree),
+                              static_cast<double>(s.restarts),
+                              static_cast<double>(s.locked),
+                              static_cast<double>(s.applications),
+                              static_cast<double>(s.drawn),
+                              s.caution};
+  numbers.insert(numbers.end(), s.theta.begin(), s.theta.end());
+  return numbers;
+}
+LanczosState state_of(const std::vector<double>& n) {
+  LanczosState s;
+  s.window = {n.at(0), n.at(1)};
+  s.degree = static_cast<int>(n.at(2));
+  s.restarts = static_cast<int>(n.at(3));
+  s.locked = static_cast<int>(n.at(4));
+  s.applications = static_cast<std::int64_t>(n.at(5));
+  s.drawn = static_cast<std::uint64_t>(n.at(6));
+  s.caution = n.at(7);
+  s.theta.assign(n.begin() + 8, n.end());
+  return s;
+}
+
+/// Copies a block of vectors to the host.
+void copy(std::span<HostField> to, const Field& from) {
+  transfer::store(to, from);
+  runtime::Session::current().wait_all();
+}
+
+/// The blocks of a basis, and one behind it.
+EigenVectorsOf vectors_of(const Basis& basis, const Field* next) {
+  return [&basis, next](int first, std::span<HostField> vectors) {
+    std::vector<HostField> block(static_cast<std::size_t>(basis.block()), HostField(basis.components(), vectors[0].box()));
+    if (first < basis.count()) {
+      const Field field = basis.field();
+      basis.extract(field, first);
+      copy(block, field);
+    } else {
+      copy(block, *next);
+    }
+    std::move(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(vectors.size()), vectors.begin());
+  };
+}
+
+/// The file of a solve that has not ended.
+class RestartFile {
+ public:
+  RestartFile(std::string path, EigenHeader header, const Box& part) : path_(std::move(path)), header_(std::move(header)), part_(part) {}
+
+  bool load(LanczosState& state, Basis& basis, const Field& next) const {
+    runtime::mpi::Job& job = runtime::mpi::Job::current();
+    bool found = false;
+    job.on_root([&] { found = std::filesystem::exists(path_); });
+    if (!job.any(found)) return false;
+    const EigenFile file(path_, "remove it to begin anew");
+    file.require_problem(header_.problem, header_.lattice);
+    job.together([&] {
+      if (file.header().state.size() < 8 || file.vectors() % basis.block() != 0)
+        throw Error(ErrorKind::input, path_, "it is no restart file", "remove it to begin anew");
+    });
+    state = state_of(file.header().state);
+    file.read(part_, basis.block(), [&](std::span<const HostField> vectors) {
+      if (basis.count() < file.vectors() - basis.block()) {
+        const Field block = basis.field();
+        transfer::load(block, vectors);
+        basis.append(block);
+      } else {
+        transfer::load(next, vectors);
+      }
+      runtime::Session::current().wait_all();
+    });
+    return true;
+  }
+
+  void save(const LanczosState& state, const Basis& basis, const Field& next) {
+    header_.state = numbers_of(state);
+    write_eigen_file(path_, header_, basis.count() + basis.block(), basis.block(), part_, vectors_of(basis, &next));
+  }
+
+  void remove() const {
+    runtime::mpi::Job::current().on_root([&] {
+      std::error_code ignored;
+      std::filesystem::remove(path_, ignored);
+    });
+  }
+
+ private:
+  std::string path_;
+  EigenHeader header_;
+  Box part_;
+};
+
+void write_json(const std::string& path, const EigenReport& report, const EigenRun& run) {
+  nlohmann::ordered_json json;
+  json["version"] = version_line();
+  json["gauge"] = {{"file", report.run.gauge.path}, {"lattice", report.run.gauge.extents}};
+  json["operator"] = report.problem;
+  json["decomposition"] = report.run.decomposition;
+  json["modes"] = run.settings.modes;
+  json["tolerance"] = run.settings.tolerance;
+  json["block"] = run.settings.block;
+  json["basis"] = basis_for(run.settings);
+  json["window"] = {report.result.state.window.low, report.result.state.window.high};
+  json["degree"] = report.result.state.degree;
+  json["restarts"] = report.result.state.restarts;
+  json["applications"] = report.result.state.applications * run.settings.block;
+  json["seconds"] = report.seconds;
+  json["eigenvalues"] = report.result.values;
+  json["residuals"] = report.result.residuals;
+  AtomicFile file(path);
+  file.append(json.dump(2) + "\n");
+  file.commit();
+}
+
+/// What the ranks of a job must agree in.
+std::string settings_lines(const EigenRun& run) {
+  const EigenSettings& s = run.settings;
+  return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--eigen-tol", s.tolerance) +
+         setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
+         setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
+}
+
+std::string restart_problem(const std::string& problem, const EigenSettings& s) {
+  return fmt::format("{} modes {} tolerance {} block {} basis {} degree {} window {} {}", problem, s.modes, s.tolerance, s.block,
+                     basis_for(s), s.degree, s.window.low, s.window.high);
+}
+
+}  // namespace
+
+EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(const RunReport&)>& planned) {
+  RunConfig& config = run.config;
+  complete(config);
+  config.solver.solver = solver_names(config.action->is_hermitian).front();
+  config.solver.precision = Precision::double_;
+  config.solver.link_reals = 18;
+  set_basis_vectors(config, fields_for(run.settings));
+  config.nrhs = run.settings.block;
+  config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
+  config.propagators = false;
+  check_action(config);
+  if (config.gauge.empty() && !config.action->has_own_links(config.settings))
+    throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
+  EigenReport report;
+  report.run.config = config;
+  describe_machine(report.run);
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  job.watchdog().set_idle(std::chrono::seconds(config.session.watchdog_seconds));
+  require_same_settings_everywhere(settings_lines(run));
+  require_ranks(config.ranks, config.rank_weights, job.size());
+  job.on_root([&] {
+    check_writable(run.out);
+    check_writable(config.json);
+  });
+  Coord lattice{};
+  job.together([&] { lattice = read_extents(report.run); });
+  config = report.run.config;
+  job.together([&] { check_eigen(run.settings, static_cast<double>(volume(lattice)) / 2 * config.action->components); });
+
+  runtime::Session session(session_options(config, lattice));
+  provide_power(session);
+  const PlannedSolve plan = plan_solve(session, config, lattice);
+  tell(session, plan, report.run);
+  if (job.is_root() && planned) planned(report.run);
+  job.together([&] { require_memory(report.run.memory); });
+  const runtime::Decomposition& decomposition = plan.where.decomposition;
+  LinkLoader links(config);
+  ActionRun action = action_run(report.run);
+  action.identify = true;
+  const MakeOperator make = config.action->make_links(session, decomposition, std::ref(links), action);
+  report.run.gauge = action.gauge;
+  const std::vector<std::size_t> masses{0};
+  const RunOperator made = make(masses);
+  const EigenProblem problem = eigen_problem(*config.action, made, config.masses().front(), config.solver.schur);
+  report.problem = problem.text;
+
+  ActionRequest request{Precision::double_, 18, config.solver.schur, {}, {.vectors = run.settings.block}};
+  request.speed.measure = config.solver.tune;
+  made.action->check(decomposition, request);
+  const std::unique_ptr<PreparedAction> prepared = made.action->in_precision(decomposition, request);
+  prepared->set_resident(prepared->link_bytes());
+  prepared->prepare(run.settings.block);
+  session.wait_all();
+  const std::unique_ptr<EvenOdd> system = prepared->system(run.settings.block, same_for_all(problem.mass));
+  std::unique_ptr<SquaredSystem> squared;
+  if (!config.action->is_hermitian) squared = std::make_unique<SquaredSystem>(*system);
+  LinearOperator& a = squared ? static_cast<LinearOperator&>(*squared) : *system;
+
+  BlockLanczos lanczos(a, run.settings);
+  EigenHeader header{problem.text, lattice, a.components(), a.parity(), {}, {}, {}};
+  EigenHeader unfinished = header;
+  unfinished.problem = restart_problem(problem.text, run.settings);
+  RestartFile restart(run.out + ".restart", unfinished, decomposition.part());
+  const std::unique_ptr<RunProgress> bar = watch.progress("eigenvectors", 1);
+  const double start = runtime::now_us();
+  bool stopped = false;
+  report.result = lanczos.solve(
+      [&](const LanczosState& state, int converged) {
+        session.events().reset();  // only traces need them
+        bar->update(0, static_cast<double>(converged) / run.settings.modes,
+                    fmt::format("restart {}, {} of {} modes, {} locked", state.restarts, converged, run.settings.modes, state.locked));
+        stopped = interrupted_anywhere(watch);
+        return !stopped;
+      },
+      {.load = [&](LanczosState& state, Basis& basis, const Field& next) { return restart.load(state, basis, next); },
+       .save = [&](const LanczosState& state, const Basis& basis, const Field& next) { restart.save(state, basis, next); }});
+  report.seconds = (runtime::now_us() - start) * 1e-6;
+  if (stopped) throw Interrupted{run.out + ".restart"};
+  bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
+                                report.result.state.applications * run.settings.block));
+  header.values = report.result.values;
+  header.residuals = report.result.residuals;
+  write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), vectors_of(lanczos.vectors(), nullptr));
+  restart.remove();
+  job.on_root([&] {
+    if (!config.json.empty()) write_json(config.json, report, run);
+  });
+  return report;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,156 @@
+#include "solvers/eigen/basis.hpp"
+
+#include "codelets/field/blas.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace quarkstar {
+namespace {
+
+/// A matrix as tasks read it.
+struct MatrixState {
+  runtime::GraphStatus status{};  ///< never stops
+  runtime::ComplexScalar matrix[blas::VectorMatrix::most]{};
+};
+
+int local_blocks(const Field& field) { return static_cast<int>(field.lattice()->local_blocks().size()); }
+
+bool is_identity(const SmallMatrix& m) { return m.rows() == m.cols() && m == SmallMatrix::Identity(m.rows(), m.cols()); }
+
+}  // namespace
+
+void multiply(const Field& out, const Field* base, const Field& in, const SmallMatrix& m) {
+  if (m.rows() != in.vectors() || m.cols() != out.vectors()) throw ShapeError("multiply", "a matrix of another shape than the fields");
+  const runtime::Handle handle(sizeof(MatrixState));  // tasks that read it keep it
+  {
+    const runtime::HostView<MatrixState> view(handle, runtime::HostAccess::overwrite);
+    *view = MatrixState{};
+    store(view->matrix, m);
+  }
+  blas::multiply(out, base, in, blas::VectorMatrix::of(&MatrixState::matrix), handle);
+}
+
+double basis_bytes(const runtime::Block& block, int components, int vectors) {
+  return static_cast<double>(vectors) * static_cast<double>(volume(block.extents)) / 2 *
+         static_cast<double>(site_bytes(Precision::double_, 2 * components));
+}
+
+SmallMatrix gram_of(const Field& v) {
+  const int n = v.vectors();
+  const runtime::PartialSums sums(local_blocks(v), n * n);
+  const runtime::Handle running(sizeof(runtime::GraphStatus));
+  *runtime::HostView<runtime::GraphStatus>(running, runtime::HostAccess::overwrite) = {};
+  blas::gram(v, v, sums, running);
+  return hermitian_of_gram(runtime::values_of(sums, n * n).data(), n);
+}
+
+std::vector<double> norms2_of(const Field& x) {
+  const runtime::PartialSums sums(local_blocks(x), x.vectors());
+  blas::submit<blas::Norm>({&x}, {}, {}, &sums);
+  return runtime::values_of(sums, x.vectors());
+}
+
+Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity)
+    : lattice_(std::move(lattice)),
+      parity_(parity),
+      components_(components),
+      block_(block),
+      tile_(block < 1 || block > most_block ? 0 : tile_for(block)),
+      capacity_(capacity) {
+  if (tile_ == 0 || capacity < block || capacity % block != 0)
+    throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
+  if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
+}
+
+void Basis::clear() {
+  count_ = 0;
+  tiles_.clear();
+}
+
+void Basis::append(const Field& vectors) {
+  if (vectors.vectors() != block_ || count_ + block_ > capacity_) throw ShapeError("Basis::append", "no such block, or no room for it");
+  const int column = count_ % tile_;
+  SmallMatrix place = SmallMatrix::Zero(block_, tile_);
+  place.middleCols(column, block_).setIdentity();
+  if (column == 0) tiles_.push_back(make_tile());
+  const Field& tile = tiles_.back();
+  multiply(tile, column == 0 ? nullptr : &tile, vectors, place);
+  count_ += block_;
+}
+
+void Basis::extract(const Field& to, int first) const {
+  if (to.vectors() != block_ || first < 0 || first % block_ != 0 || first + block_ > count_)
+    throw ShapeError("Basis::extract", "no such block");
+  SmallMatrix place = SmallMatrix::Zero(tile_, block_);
+  place.middleRows(first % tile_, block_).setIdentity();
+  multiply(to, nullptr, tiles_[static_cast<std::size_t>(first / tile_)], place);
+}
+
+SmallMatrix Basis::products(const Field& w) const {
+  const int n = w.vectors(), count = 2 * tile_ * n;
+  std::vector<runtime::PartialSums> sums;  // all are submitted before the first is waited for
+  for (const Field& tile : tiles_) {
+    sums.emplace_back(local_blocks(w), count);
+    blas::products(tile, w, sums.back());
+  }
+  SmallMatrix c(count_, n);
+  int row = 0;
+  for (const runtime::PartialSums& of_tile : sums) {
+    const int rows = std::min(tile_, count_ - row);
+    c.middleRows(row, rows) = matrix_of_products(runtime::values_of(of_tile, count).data(), tile_, n).topRows(rows);
+    row += rows;
+  }
+  return c;
+}
+
+void Basis::add(const Field& w, const SmallMatrix& c) const {
+  int row = 0;
+  for (const Field& tile : tiles_) {
+    const int rows = std::min(tile_, count_ - row);
+    SmallMatrix part = SmallMatrix::Zero(tile_, c.cols());
+    part.topRows(rows) = c.middleRows(row, rows);
+    multiply(w, &w, tile, part);
+    row += rows;
+  }
+}
+
+void Basis::combine(const Field& out, const SmallMatrix& c) const {
+  blas::submit<blas::Fill>({&out}, {0.0});
+  add(out, c);
+}
+
+void Basis::rotate(const SmallMatrix& r) {
+  const int left = static_cast<int>(r.cols());
+  if (r.rows() != count_ || left < block_ || left % block_ != 0 || left > count_) throw ShapeError("Basis::rotate", "no such rotation");
+  const auto rows_from = [&](int row) { return std::min(tile_, count_ - row); };
+  const auto is_kept = [&](int column) {  // whole fields that the rotation leaves alone
+    if (left - column < tile_) return false;
+    for (int row = 0; row < count_; row += tile_) {
+      const SmallMatrix part = r.block(row, column, rows_from(row), tile_);
+      if (row == column ? !is_identity(part) : !part.isZero(0)) return false;
+    }
+    return true;
+  };
+  std::vector<std::optional<Field>> made(static_cast<std::size_t>((left + tile_ - 1) / tile_));
+  for (int column = 0; column < left; column += tile_) {
+    if (is_kept(column)) continue;
+    std::optional<Field>& out = made[static_cast<std::size_t>(column / tile_)];
+    for (int row = 0; row < count_; row += tile_) {
+      SmallMatrix part = SmallMatrix::Zero(tile_, tile_);
+      const int columns = std::min(tile_, left - column);
+      part.topLeftCorner(rows_from(row), columns) = r.block(row, column, rows_from(row), columns);
+      if (out && part.isZero(0)) continue;
+      const bool first = !out;
+      if (first) out.emplace(make_tile());
+      multiply(*out, first ? nullptr : &*out, tiles_[static_cast<std::size_t>(row / tile_)], part);
+    }
+  }
+  std::vector<Field> rotated;
+  for (std::size_t i = 0; i < made.size(); ++i) rotated.push_back(made[i] ? std::move(*made[i]) : std::move(tiles_[i]));
+  tiles_ = std::move(rotated);
+  count_ = left;
+}
+
+}  // namespace quarkstar

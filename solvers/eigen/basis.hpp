@@ -1,0 +1,65 @@
+#pragma once
+// A growing orthonormal basis of vectors on the task graph, and its products with blocks of other vectors.
+#include "codelets/field/field.hpp"
+#include "solvers/small_matrices.hpp"
+
+#include <vector>
+
+namespace quarkstar {
+
+/// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one
+/// serves a whole block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order
+/// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so.
+class Basis {
+ public:
+  /// Vectors of a field, for blocks of so many: a task has sums for its products with most_vectors others.
+  static constexpr int tile_for(int block) { return most_block / block * block; }
+  static constexpr int most_block = blas::most_products / most_vectors;
+
+  /// Throws ShapeError unless 1 <= block <= most_block and `capacity` is a multiple of it, and for lattices with vectors in lanes.
+  Basis(LatticePointer lattice, int parity, int components, int block, int capacity);
+
+  const LatticePointer& lattice() const { return lattice_; }
+  int parity() const { return parity_; }
+  int components() const { return components_; }
+  int block() const { return block_; }
+  int capacity() const { return capacity_; }
+  int count() const { return count_; }
+  /// A field of one block, or of so many vectors.
+  Field field() const { return field(block_); }
+  Field field(int n) const { return {lattice_, parity_, components_, n}; }
+
+  void clear();
+  /// Adds a block of vectors at the end. Throws ShapeError where they have no room.
+  void append(const Field& vectors);
+  /// to <- the block that begins with vector `first`, a multiple of block().
+  void extract(const Field& to, int first) const;
+
+  /// V^+ w, of the count() vectors V with those of w. Waits for it.
+  SmallMatrix products(const Field& w) const;
+  /// w += V c.
+  void add(const Field& w, const SmallMatrix& c) const;
+  /// out = V c.
+  void combine(const Field& out, const SmallMatrix& c) const;
+  /// V <- V r, of which r.cols() vectors are left, a multiple of block(). Fields that r leaves alone are not touched, zeros cost nothing.
+  /// Takes memory for the new fields beside the old ones.
+  void rotate(const SmallMatrix& r);
+
+ private:
+  Field make_tile() const { return field(tile_); }
+  LatticePointer lattice_;
+  int parity_, components_, block_, tile_, capacity_, count_ = 0;
+  std::vector<Field> tiles_;
+};
+
+/// Bytes of so many vectors on a block.
+double basis_bytes(const runtime::Block& block, int components, int vectors);
+
+/// V^+ V of one field. Waits for it.
+SmallMatrix gram_of(const Field& v);
+/// out = base + in m, without base in m: blas::multiply() by a matrix of the host.
+void multiply(const Field& out, const Field* base, const Field& in, const SmallMatrix& m);
+/// |x_v|^2. Waits for it.
+std::vector<double> norms2_of(const Field& x);
+
+}  // namespace quarkstar

@@ -1,0 +1,49 @@
+#include "solvers/eigen/eigen_projector.hpp"
+
+#include "codelets/field/transfer.hpp"
+#include "runtime/graph/session.hpp"
+
+#include <algorithm>
+
+namespace quarkstar {
+namespace {
+
+int whole_blocks(int modes) {
+  const int block = EigenProjector::block_for(modes);
+  return (modes + block - 1) / block * block;
+}
+
+}  // namespace
+
+EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values)
+    : values_(std::move(values)), basis_(lattice, parity, components, block_for(modes()), whole_blocks(modes())) {}
+
+void EigenProjector::add(std::span<const HostField> vectors) {
+  const int n = static_cast<int>(vectors.size());
+  if (n < 1 || n != std::min(basis_.block(), modes() - basis_.count())) throw ShapeError("EigenProjector::add", "no such block of vectors");
+  const Field given = basis_.field(n);
+  transfer::load(given, vectors);
+  if (n == basis_.block()) {
+    basis_.append(given);
+  } else {
+    const Field filled = basis_.field();  // with vectors that are zero
+    SmallMatrix place = SmallMatrix::Zero(n, basis_.block());
+    place.leftCols(n).setIdentity();
+    multiply(filled, nullptr, given, place);
+    basis_.append(filled);
+  }
+  runtime::Session::current().wait_all();  // the host's fields are free again
+}
+
+void EigenProjector::apply(const Field& out, const Field& in, const PerVector& shifts) const {
+  if (basis_.count() < modes()) throw ShapeError("EigenProjector::apply", "eigenvectors are missing");
+  if (in.vectors() != out.vectors() && in.vectors() != 1) throw ShapeError("EigenProjector::apply", "fields of other numbers of vectors");
+  const SmallMatrix c = basis_.products(in);
+  SmallMatrix weighted = SmallMatrix::Zero(basis_.count(), out.vectors());
+  for (int v = 0; v < out.vectors(); ++v)
+    for (int i = 0; i < modes(); ++i)
+      weighted(i, v) = c(i, in.vectors() == 1 ? 0 : v) / (values_[static_cast<std::size_t>(i)] + shifts[static_cast<std::size_t>(v)]);
+  basis_.combine(out, weighted);
+}
+
+}  // namespace quarkstar

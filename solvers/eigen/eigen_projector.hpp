@@ -1,0 +1,33 @@
+#pragma once
+// Deflation by eigenvectors.
+#include "solvers/eigen/basis.hpp"
+#include "solvers/projector.hpp"
+
+#include <span>
+#include <vector>
+
+namespace quarkstar {
+
+/// (A + shift)^-1 on the space of eigenvectors v_i of A: sum_i v_i <v_i, in> / (lambda_i + shift). Cost: the vectors pass through memory
+/// twice, whatever the number of right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors
+/// in double precision, up to a multiple of 16. The bits of a right-hand side do not depend on those beside it.
+class EigenProjector : public Projector {
+ public:
+  /// A block of so many vectors is added at a time.
+  static int block_for(int modes) { return modes < Basis::most_block ? modes : Basis::most_block; }
+  /// values: lambda_i. The vectors come by add().
+  EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values);
+
+  int modes() const { return static_cast<int>(values_.size()); }
+  /// The next eigenvectors, normalised, on the whole lattice or this rank's part: block_for(modes()) of them, the last time what is left.
+  void add(std::span<const HostField> vectors);
+
+  int parity() const override { return basis_.parity(); }
+  void apply(const Field& out, const Field& in, const PerVector& shifts) const override;
+
+ private:
+  std::vector<double> values_;
+  Basis basis_;
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,336 @@
+#include "solvers/eigen/lanczos.hpp"
+
+#include "codelets/field/blas.hpp"
+#include "codelets/field/transfer.hpp"
+#include "codelets/lattice/random.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace quarkstar {
+namespace {
+
+constexpr std::uint64_t noise_seed = 2;
+/// A Ritz pair whose residual is below this part of the largest Ritz value has no digits to gain.
+constexpr double rounding = 1e-14;
+
+int whole_blocks(int vectors, int block) { return (vectors + block - 1) / block * block; }
+
+/// Vectors that a restart keeps: beside the modes a third of what is left, so that the edge of the wanted ones converges too.
+int kept_for(const EigenSettings& settings) {
+  const int basis = basis_for(settings), kept = settings.modes + (basis - settings.modes) / 3;
+  return std::min(whole_blocks(kept, settings.block), basis - 2 * settings.block);
+}
+
+}  // namespace
+
+int basis_for(const EigenSettings& settings) {
+  const int basis = settings.basis > 0 ? settings.basis : settings.modes + std::max(settings.modes / 2, 8 * settings.block);
+  return whole_blocks(basis, settings.block);
+}
+
+int fields_for(const EigenSettings& settings) {
+  constexpr int work = 2 + 3 + 2 + 1;  // next, image; the filter's; the operator's images and its noise
+  return basis_for(settings) + kept_for(settings) + 2 * Basis::tile_for(settings.block) + work * settings.block;
+}
+
+void check_eigen(const EigenSettings& settings, double dimension) {
+  const auto refuse = [](const char* parameter, const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::input, Parameter(parameter), what, remedy);
+  };
+  if (settings.block < 1 || settings.block > Basis::most_block)
+    refuse("block", fmt::format("{} vectors", settings.block), fmt::format("give 1 to {}", Basis::most_block));
+  if (settings.modes < 1) refuse("modes", fmt::format("{} of them", settings.modes), "give a positive number");
+  if (!(settings.tolerance > 0)) refuse("tol", fmt::format("tolerance {}", settings.tolerance), "give a positive number");
+  if (settings.degree < 0) refuse("degree", fmt::format("degree {}", settings.degree), "give a positive number, or 0: it is chosen");
+  const int basis = basis_for(settings);
+  if (basis < settings.modes + 4 * settings.block)
+    refuse("basis", fmt::format("{} vectors", settings.basis),
+           fmt::format("{} modes in blocks of {} need {} or more", settings.modes, settings.block,
+                       whole_blocks(settings.modes, settings.block) + 4 * settings.block));
+  if (basis + settings.block > dimension)
+    refuse("modes", fmt::format("{} modes take a basis of {}, and the vectors have {:g} components", settings.modes, basis, dimension),
+           "give fewer modes, a smaller basis or block");
+  const SpectralWindow& window = settings.window;
+  if (window.low < 0 || window.high < 0 || (window.low > 0 && window.high > 0 && window.low >= window.high))
+    refuse("window-low", fmt::format("a window from {} to {}", window.low, window.high), "give 0 < low < high");
+}
+
+BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings)
+    : a_(a),
+      settings_(settings),
+      basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings)),
+      next_(a.field()),
+      work_(a.field()),
+      h_(SmallMatrix::Zero(basis_.capacity(), basis_.capacity())) {
+  check_eigen(settings, static_cast<double>(a.lattice()->sites_of_parity()) * a.components());
+  if (a.vectors() != settings.block) throw ShapeError("BlockLanczos", "an operator for another number of vectors than a block has");
+  if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "the basis is in double precision");
+}
+
+/// Normal numbers, a function of global sites. draw: which block of them.
+void BlockLanczos::load_noise(const Field& field, std::uint64_t draw) const {
+  const runtime::Decomposition& decomposition = field.lattice()->decomposition();
+  std::vector<HostField> host(static_cast<std::size_t>(field.vectors()), HostField(field.components(), decomposition.part()));
+  for (std::size_t v = 0; v < host.size(); ++v)
+    for (std::int64_t i = 0; i < volume(host[v].extents); ++i) {
+      const Coord site = site_of(host[v].box(), i);
+      if (parity_of(site) != field.parity()) continue;
+      RandomStream stream(noise_seed, RandomPurpose::null_vectors, lexicographic(site, decomposition.lattice()), draw * host.size() + v);
+      std::array<double, 4> numbers{};
+      for (int c = 0; c < field.components(); ++c) {
+        if (c % 2 == 0) numbers = stream.gaussians();
+        const std::size_t at = c % 2 == 0 ? 0 : 2;
+        host[v].at(i, c) = {numbers[at], numbers[at + 1]};
+      }
+    }
+  transfer::load(field, host);
+  runtime::Session::current().wait_all();
+}
+
+/// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
+SmallMatrix BlockLanczos::orthogonalise(const Field& w) const {
+  SmallMatrix total = SmallMatrix::Zero(basis_.count(), w.vectors());
+  for (int pass = 0; pass < 2 && basis_.count() > 0; ++pass) {
+    const SmallMatrix c = basis_.products(w);
+    basis_.add(w, -c);
+    total += c;
+  }
+  return total;
+}
+
+/// w <- Q, orthonormal and orthogonal to the basis, as w already is; returns R with w = Q R. Directions that w lacks, because the Krylov
+/// space is exhausted, become noise, and R knows nothing of them.
+SmallMatrix BlockLanczos::orthonormalise(const Field& w) {
+  constexpr double resolution = 1e-11, orthonormal = 1e-14;
+  const int n = w.vectors();
+  SmallMatrix r = SmallMatrix::Identity(n, n);
+  constexpr int most_passes = 12;
+  for (int pass = 0; pass < most_passes; ++pass) {
+    const SmallMatrix gram = gram_of(w);
+    if (!gram.allFinite()) throw Error(ErrorKind::numerical, Parameter("modes"), "a vector of the basis is not finite", "check the links");
+    if ((gram - SmallMatrix::Identity(n, n)).cwiseAbs().maxCoeff() < orthonormal * n) return r;
+    const OrthonormalFactors factors = orthonormal_factors(gram, resolution);
+    multiply(w, nullptr, w, factors.t);
+    r = factors.s * r;
+    if (factors.rank == n) continue;
+    const Field noise = a_.field();
+    load_noise(noise, ++state_.drawn);
+    const PerVector missing = for_each_vector(
+        static_cast<std::size_t>(n), [&](std::size_t v) { return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0; });
+    blas::submit<blas::AddScaled>({&w, &noise}, {missing});
+    orthogonalise(w);
+  }
+  throw Error(ErrorKind::numerical, Parameter("block"), "vectors could not be made orthonormal", "give a smaller block or fewer modes");
+}
+
+/// Step 2: until the basis has so many vectors.
+void BlockLanczos::expand(const ChebyshevFilter& filter, int capacity) {
+  while (basis_.count() + settings_.block <= capacity) {
+    basis_.append(next_);
+    filter.apply(work_, next_);
+    state_.applications += std::max(1, filter.degree());
+    const int count = basis_.count(), n = settings_.block;
+    h_.block(0, count - n, count, n) = orthogonalise(work_);
+    coupling_ = orthonormalise(work_);
+    std::swap(next_, work_);
+  }
+}
+
+/// Step 3. Locked vectors are as they are; the others' best come first.
+BlockLanczos::Ritz BlockLanczos::ritz() const {
+  const int count = basis_.count(), locked = state_.locked, active = count - locked, n = settings_.block;
+  const HermitianEigenpairs pairs = hermitian_eigenpairs(h_.block(locked, locked, active, active));
+  Ritz ritz{Eigen::VectorXd(count), Eigen::VectorXd::Zero(count), SmallMatrix::Zero(count, count)};
+  for (int i = 0; i < locked; ++i) ritz.theta(i) = h_(i, i).real();
+  ritz.vectors.topLeftCorner(locked, locked).setIdentity();
+  ritz.theta.tail(active) = pairs.values.reverse();
+  ritz.vectors.bottomRightCorner(active, active) = pairs.vectors.rowwise().reverse();
+  for (int i = locked; i < count; ++i) ritz.residual(i) = (coupling_ * ritz.vectors.col(i).tail(n)).norm();
+  return ritz;
+}
+
+void BlockLanczos::begin_from_noise() {
+  basis_.clear();
+  h_.setZero();
+  load_noise(next_, state_.drawn);
+  orthonormalise(next_);
+}
+
+/// From all vectors of the basis, summed into one block.
+void BlockLanczos::begin_from_basis() {
+  SmallMatrix sum = SmallMatrix::Zero(basis_.count(), settings_.block);
+  for (int i = 0; i < basis_.count(); ++i) sum(i, i % settings_.block) = 1;
+  basis_.combine(work_, sum);
+  basis_.clear();
+  h_.setZero();
+  state_.locked = 0;
+  state_.theta.clear();
+  std::swap(next_, work_);
+  orthonormalise(next_);
+}
+
+/// Step 1.
+void BlockLanczos::estimate_window() {
+  SpectralWindow& window = state_.window = settings_.window;
+  if (window.low == 0 || window.high == 0) {
+    begin_from_noise();
+    expand(ChebyshevFilter(a_, 0, {}), std::min(basis_.capacity(), 40 * settings_.block));
+    const Ritz found = ritz();
+    if (window.high == 0) window.high = 1.01 * found.theta(0) + 2 * found.residual(0);
+    if (window.low == 0) {
+      // The number of modes below theta_i, between the Ritz values the midpoints of its steps.
+      const double dimension = static_cast<double>(a_.lattice()->sites_of_parity()) * a_.components(), n = settings_.block;
+      const double wanted = 1.5 * settings_.modes + n;
+      double below = 0, before = 0, at = 0;
+      window.low = window.high / 2;
+      for (Eigen::Index i = found.theta.size(); i-- > 0;) {
+        const double weight = dimension / n * found.vectors.col(i).head(settings_.block).squaredNorm(), middle = below + weight / 2;
+        if (middle >= wanted) {
+          window.low = std::min(window.low, at + (found.theta(i) - at) * (wanted - before) / (middle - before));
+          break;
+        }
+        below += weight;
+        before = middle;
+        at = found.theta(i);
+      }
+    }
+  }
+  state_.degree = settings_.degree > 0 ? settings_.degree : filter_degree(window);
+}
+
+/// Wanted modes inside the window would not come out.
+bool BlockLanczos::is_window_too_low(const Ritz& ritz) const {
+  constexpr double grown = 2;
+  std::vector<double> theta(ritz.theta.data(), ritz.theta.data() + ritz.theta.size());
+  std::nth_element(theta.begin(), theta.begin() + settings_.modes - 1, theta.end(), std::greater<>());
+  return theta[static_cast<std::size_t>(settings_.modes) - 1] < grown;
+}
+
+/// The thick restart: locks what has converged to rounding, and keeps the best of the others.
+void BlockLanczos::restart(Ritz& ritz) {
+  const int kept = kept_for(settings_);
+  const double largest = ritz.theta.cwiseAbs().maxCoeff();
+  while (state_.locked < std::min(settings_.modes, kept) && ritz.residual(state_.locked) <= rounding * largest) ++state_.locked;
+  basis_.rotate(ritz.vectors.leftCols(kept));
+  h_.setZero();
+  h_.topLeftCorner(kept, kept) = ritz.theta.head(kept).cast<std::complex<double>>().asDiagonal();
+  state_.theta.assign(ritz.theta.data(), ritz.theta.data() + kept);
+  ++state_.restarts;
+}
+
+/// Step 4: puts the vectors of the basis into the order of their lambda.
+void BlockLanczos::measure(EigenResult& result) {
+  const int count = basis_.count(), n = settings_.block;
+  std::vector<double> values, residuals;
+  for (int first = 0; first < count; first += n) {
+    const Field v = basis_.field(), image = basis_.field();
+    basis_.extract(v, first);
+    a_.apply(image, v, {}, false, {});
+    state_.applications += 1;
+    const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
+    blas::submit<blas::Dot>({&image, &v}, {}, {}, &sums);
+    const std::vector<double> dots = runtime::values_of(sums, 2 * n);
+    const std::vector<double> norms = norms2_of(v);
+    const PerVector lambda = for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
+    blas::submit<blas::AddScaled>({&image, &v}, {-blas::Coefficient(lambda)});
+    const std::vector<double> left = norms2_of(image);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+      values.push_back(lambda[i]);
+      residuals.push_back(std::sqrt(left[i] / norms[i]));
+    }
+  }
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
+  result.values.clear();
+  result.residuals.clear();
+  for (int i = 0; i < settings_.modes; ++i) {
+    result.values.push_back(values[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+    result.residuals.push_back(residuals[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+  }
+  result.converged = *std::max_element(result.residuals.begin(), result.residuals.end()) <= settings_.tolerance;
+  if (!result.converged) return;
+  const int all = whole_blocks(settings_.modes, n);
+  SmallMatrix permutation = SmallMatrix::Zero(count, all);
+  for (int i = 0; i < all; ++i) permutation(order[static_cast<std::size_t>(i)], i) = 1;
+  basis_.rotate(permutation);
+}
+
+EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapshots& snapshots) {
+  EigenResult result;
+  if (snapshots.load && snapshots.load(state_, basis_, next_)) {
+    const auto kept = static_cast<Eigen::Index>(state_.theta.size());
+    h_.setZero();
+    h_.topLeftCorner(kept, kept) = Eigen::Map<const Eigen::VectorXd>(state_.theta.data(), kept).cast<std::complex<double>>().asDiagonal();
+  } else {
+    estimate_window();
+    begin_from_noise();
+  }
+  const auto widen = [&](const char* what) {  // and begin with what there is
+    if (settings_.window.low > 0)
+      throw Error(ErrorKind::input, Parameter("window-low"),
+                  fmt::format("{} from {:g} to {:g}", what, state_.window.low, state_.window.high),
+                  "give a higher window-low, or none: it is estimated");
+    state_.window.low = std::min(1.5 * state_.window.low, 0.9 * state_.window.high);
+    if (settings_.degree == 0) state_.degree = filter_degree(state_.window);
+    begin_from_basis();
+  };
+  for (;;) {
+    if (state_.restarts >= settings_.most_restarts)
+      throw Error(ErrorKind::numerical, Parameter("modes"),
+                  fmt::format("not all {} have converged after {} restarts", settings_.modes, state_.restarts),
+                  "give a larger basis, or a larger tolerance");
+    expand(ChebyshevFilter(a_, state_.degree, state_.window), basis_.capacity());
+    Ritz now = ritz();
+    if (is_window_too_low(now)) {
+      restart(now);
+      widen("wanted modes lie in the filter's window");
+      continue;
+    }
+    // Of the residual of p(A) a part high / (theta - 1) at most is that of A.
+    std::vector<double> estimates;
+    std::vector<int> order(static_cast<std::size_t>(now.theta.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return now.theta(a) > now.theta(b); });
+    int converged = 0;
+    for (int i = 0; i < settings_.modes; ++i) {
+      const int at = order[static_cast<std::size_t>(i)];
+      const double estimate = now.residual(at) * state_.window.high / (now.theta(at) - 1);
+      converged += estimate <= state_.caution * settings_.tolerance ? 1 : 0;
+    }
+    restart(now);
+    if (converged == settings_.modes) {
+      measure(result);
+      if (result.converged) break;
+      if (result.values.back() > state_.window.low) {  // the other end has come up
+        state_.window.high *= 1.1;
+        widen("modes of the upper end of the spectrum pass the filter's window");
+        continue;
+      }
+      constexpr double most_caution = 1e-5;
+      state_.caution /= 10;
+      if (state_.caution < most_caution)
+        throw Error(ErrorKind::numerical, Parameter("tol"),
+                    fmt::format("|A v - lambda v| stays at {:.1e}", *std::max_element(result.residuals.begin(), result.residuals.end())),
+                    "give a larger tolerance, or a lower degree of the filter");
+    }
+    runtime::Session::current().wait_all();
+    const bool goes_on = !progress || progress(state_, converged);
+    if (snapshots.save) snapshots.save(state_, basis_, next_);
+    if (!goes_on) break;
+  }
+  result.state = state_;
+  runtime::Session::current().wait_all();
+  return result;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,104 @@
+#pragma once
+// Lowest eigenvalues and eigenvectors of a hermitian positive operator: thick-restart block Lanczos on a Chebyshev polynomial of it.
+#include "solvers/eigen/basis.hpp"
+#include "solvers/eigen/chebyshev.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace quarkstar {
+
+struct EigenSettings {
+  int modes = 0;             ///< N, the lowest ones
+  double tolerance = 1e-10;  ///< |A v - lambda v| of each with |v| = 1, in double precision
+  int block = 4;             ///< vectors that A is applied to together; bits depend on it
+  int basis = 0;             ///< vectors of the largest basis; 0: basis_for()
+  int degree = 0;            ///< of the filter; 0: filter_degree()
+  SpectralWindow window{};   ///< of the filter; numbers that are 0: estimated by a few steps without filter
+  int most_restarts = 200;
+};
+
+/// The basis of so many modes in blocks where none is given: half as many vectors again, at least eight blocks more.
+int basis_for(const EigenSettings& settings);
+/// Fields of one vector and parity that a solve holds at its peak: the basis twice while it is rotated, and the work of filter and blocks.
+int fields_for(const EigenSettings& settings);
+/// Throws Error(input) naming the parameter for settings that make no sense on `dimension` components.
+void check_eigen(const EigenSettings& settings, double dimension);
+
+/// Where a solve is between two restarts, besides the vectors.
+struct LanczosState {
+  SpectralWindow window{};
+  int degree = 0, restarts = 0, locked = 0;
+  std::int64_t applications = 0;  ///< of A, each to a block of vectors
+  std::uint64_t drawn = 0;        ///< blocks of noise so far
+  double caution = 1;             ///< the estimates' tolerance over that of the settings
+  std::vector<double> theta;      ///< p(A)'s Ritz values of the kept vectors
+};
+
+/// What came of a solve.
+struct EigenResult {
+  std::vector<double> values;     ///< N, ascending
+  std::vector<double> residuals;  ///< |A v - lambda v|
+  LanczosState state;
+  bool converged = false;  ///< else it was interrupted
+};
+
+/// Told at each restart: how many of the modes have converged by the recurrence's estimate. False interrupts.
+using EigenProgress = std::function<bool(const LanczosState& state, int converged)>;
+
+/// A solve that goes on where another job ended. `next` is the block behind the basis.
+struct EigenSnapshots {
+  /// Fills in state, basis (by append()) and next, where there is something to go on with; else false.
+  std::function<bool(LanczosState& state, Basis& basis, const Field& next)> load;
+  /// Called after a restart, all tasks done.
+  std::function<void(const LanczosState& state, const Basis& basis, const Field& next)> save;
+};
+
+/// Block Lanczos with full orthogonalisation, in exact sums, for A = A^+ >= 0 on the sites of one parity:
+///   1. window: a few blocks without filter give the upper end of the spectrum, and from the weights of the start vectors in the Ritz
+///      vectors (stochastic Lanczos quadrature) how many modes lie below an energy; the filter begins where about 1.5 N do;
+///   2. the block Krylov space of p(A) (chebyshev.hpp) grows to the largest basis, every block orthogonalised twice against all others;
+///   3. Ritz pairs of p(A) on it; the best stay, with the block behind (thick restart), those that have converged to rounding are locked;
+///   4. when the estimates |r| high / (theta - 1) of N modes are below the tolerance: their true |A v - lambda v|, lambda = <v, A v>. If
+///      one is not there, on with 2 and a stricter estimate. Modes are multiple at most `block` times, or as rounding brings them up.
+/// The bits of values and vectors depend on A, N, and the settings; not on cut, policy, device or ranks. Sources: K. Wu and H. Simon, SIAM
+/// J. Matrix Anal. Appl. 22 (2000) 602; Y. Zhou and Y. Saad, Numer. Algor. 47 (2008) 341; L. Lin, Y. Saad and C. Yang, SIAM Review 58
+/// (2016) 34 (step 1).
+class BlockLanczos {
+ public:
+  /// a: of settings.block vectors; outlives this.
+  BlockLanczos(LinearOperator& a, const EigenSettings& settings);
+  /// Throws Error(numerical) where most_restarts do not suffice, or the tolerance is below what rounding leaves; Error(input) for a given
+  /// window that leaves out modes.
+  EigenResult solve(const EigenProgress& progress = {}, const EigenSnapshots& snapshots = {});
+  /// Behind a solve that converged: the vectors of its values first, then a few more.
+  Basis& vectors() { return basis_; }
+
+ private:
+  struct Ritz {
+    Eigen::VectorXd theta, residual;  ///< descending; behind the locked ones, which come first
+    SmallMatrix vectors;              ///< columns: combinations of the basis
+  };
+  void load_noise(const Field& field, std::uint64_t draw) const;
+  SmallMatrix orthonormalise(const Field& w);
+  SmallMatrix orthogonalise(const Field& w) const;
+  void expand(const ChebyshevFilter& filter, int capacity);
+  Ritz ritz() const;
+  void estimate_window();
+  void begin_from_noise();
+  void begin_from_basis();
+  bool is_window_too_low(const Ritz& ritz) const;
+  void measure(EigenResult& result);
+  void restart(Ritz& ritz);
+
+  LinearOperator& a_;
+  EigenSettings settings_;
+  Basis basis_;
+  Field next_, work_;  ///< the block behind the basis; an image
+  LanczosState state_;
+  SmallMatrix h_;         ///< V^+ p(A) V, its upper triangle
+  SmallMatrix coupling_;  ///< R: p(A) V_last = V h + next R
+};
+
+}  // namespace quarkstar

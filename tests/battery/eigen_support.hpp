@@ -1,0 +1,74 @@
+#pragma once
+// Eigenvectors as the batteries compute and compare them.
+#include "codelets/actions/action_kind.hpp"
+#include "solvers/eigen/eigen_projector.hpp"
+#include "solvers/eigen/lanczos.hpp"
+#include "solvers/squared_system.hpp"
+#include "tests/battery/support.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace quarkstar::battery {
+
+/// The hermitian positive operator of an action, for blocks of n vectors. Needs a session.
+class HermitianOperator {
+ public:
+  HermitianOperator(const runtime::Decomposition& decomposition, const Action& action, int n, Schur schur = Schur::asymmetric)
+      : prepared_(action.in_precision(decomposition, {.schur = schur, .speed = {.measure = false}})),
+        mass_(action.is_hermitian() ? 0 : prepared_->own_mass().value_or(0.2)),
+        system_(prepared_->system(n, same_for_all(mass_))) {
+    if (!action.is_hermitian()) squared_ = std::make_unique<SquaredSystem>(*system_);
+  }
+  LinearOperator& operator*() { return squared_ ? static_cast<LinearOperator&>(*squared_) : *system_; }
+  double mass() const { return mass_; }
+
+ private:
+  std::unique_ptr<PreparedAction> prepared_;
+  double mass_;
+  std::unique_ptr<EvenOdd> system_;
+  std::unique_ptr<SquaredSystem> squared_;
+};
+
+/// A v for fields on the whole lattice, n at a time.
+inline std::vector<HostField> images_of(LinearOperator& a, std::vector<HostField> vectors) {
+  const auto n = static_cast<std::size_t>(a.vectors());
+  const Field in = a.field(), out = a.field();
+  for (std::size_t first = 0; first < vectors.size(); first += n) {
+    std::vector<HostField> some(vectors.begin() + static_cast<std::ptrdiff_t>(first),
+                                vectors.begin() + static_cast<std::ptrdiff_t>(first + n));
+    transfer::load(in, some);
+    a.apply(out, in, {}, false, {});
+    for (HostField& field : some) std::fill(field.data.begin(), field.data.end(), 0.0);
+    transfer::store(some, out);
+    runtime::Session::current().wait_all();
+    std::move(some.begin(), some.end(), vectors.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  return vectors;
+}
+
+/// The first modes of a solve that converged, on the whole lattice; a whole number of blocks of them.
+inline std::vector<HostField> vectors_of(const Basis& basis) {
+  std::vector<HostField> all;
+  for (int first = 0; first < basis.count(); first += basis.block()) {
+    const Field block = basis.field();
+    basis.extract(block, first);
+    std::vector<HostField> host(static_cast<std::size_t>(basis.block()),
+                                HostField(basis.components(), basis.lattice()->decomposition().lattice()));
+    transfer::store(host, block);
+    runtime::Session::current().wait_all();
+    for (HostField& field : host) all.push_back(std::move(field));
+  }
+  return all;
+}
+
+/// A projector of the first modes, for a solver.
+inline std::shared_ptr<const Projector> projector_of(const EigenResult& result, std::span<const HostField> vectors, int parity,
+                                                     const LatticePointer& lattice) {
+  const auto projector = std::make_shared<EigenProjector>(lattice, parity, vectors[0].components, result.values);
+  const std::size_t modes = result.values.size(), block = static_cast<std::size_t>(EigenProjector::block_for(projector->modes()));
+  for (std::size_t first = 0; first < modes; first += block) projector->add(vectors.subspan(first, std::min(block, modes - first)));
+  return projector;
+}
+
+}  // namespace quarkstar::battery

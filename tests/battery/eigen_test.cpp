@@ -1,0 +1,166 @@
+// Lowest eigenvalues and eigenvectors of every action against dense matrices, and their bits.
+#include "runtime/policy/policy.hpp"
+#include "solvers/small_matrices.hpp"
+#include "tests/battery/eigen_support.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include <cmath>
+#include <complex>
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261201;
+
+/// Sites of one parity.
+std::vector<std::int64_t> sites_of(const Coord& extents, int parity) {
+  std::vector<std::int64_t> sites;
+  for (std::int64_t site = 0; site < volume(extents); ++site)
+    if (parity_of(coordinates(site, extents)) == parity) sites.push_back(site);
+  return sites;
+}
+
+/// All elements of A, column by column.
+SmallMatrix dense(LinearOperator& a) {
+  const Coord& extents = a.lattice()->decomposition().lattice();
+  const std::vector<std::int64_t> sites = sites_of(extents, a.parity());
+  const int components = a.components();
+  const auto dimension = static_cast<Eigen::Index>(sites.size()) * components;
+  SmallMatrix matrix(dimension, dimension);
+  std::vector<HostField> units;
+  for (Eigen::Index first = 0; first < dimension; first += a.vectors()) {
+    units.assign(static_cast<std::size_t>(a.vectors()), HostField(components, extents));
+    for (int v = 0; v < a.vectors(); ++v)
+      units[static_cast<std::size_t>(v)].at(sites[static_cast<std::size_t>((first + v) / components)],
+                                            static_cast<int>((first + v) % components)) = 1;
+    const std::vector<HostField> images = battery::images_of(a, std::move(units));
+    for (int v = 0; v < a.vectors(); ++v)
+      for (std::size_t s = 0; s < sites.size(); ++s)
+        for (int c = 0; c < components; ++c)
+          matrix(static_cast<Eigen::Index>(s) * components + c, first + v) = images[static_cast<std::size_t>(v)].at(sites[s], c);
+  }
+  return matrix;
+}
+
+Eigen::VectorXcd flat(const HostField& field, int parity) {
+  const std::vector<std::int64_t> sites = sites_of(field.extents, parity);
+  Eigen::VectorXcd vector(static_cast<Eigen::Index>(sites.size()) * field.components);
+  for (std::size_t s = 0; s < sites.size(); ++s)
+    for (int c = 0; c < field.components; ++c) vector(static_cast<Eigen::Index>(s) * field.components + c) = field.at(sites[s], c);
+  return vector;
+}
+
+struct Outcome {
+  EigenResult result;
+  std::vector<HostField> vectors;
+};
+
+Outcome solved(const runtime::Decomposition& decomposition, const Action& action, const EigenSettings& settings,
+               const EigenProgress& progress = {}, const EigenSnapshots& snapshots = {}) {
+  battery::HermitianOperator a(decomposition, action, settings.block);
+  BlockLanczos lanczos(*a, settings);
+  Outcome outcome{lanczos.solve(progress, snapshots), {}};
+  if (outcome.result.converged) outcome.vectors = battery::vectors_of(lanczos.vectors());
+  return outcome;
+}
+
+void check_same_bits(const Outcome& outcome, const Outcome& expected) {
+  CHECK(outcome.result.values == expected.result.values);
+  CHECK(outcome.result.residuals == expected.result.residuals);
+  CHECK(outcome.result.state.applications == expected.result.state.applications);
+  REQUIRE(outcome.vectors.size() == expected.vectors.size());
+  for (std::size_t v = 0; v < expected.vectors.size(); ++v) CHECK(battery::same_bits(outcome.vectors[v], expected.vectors[v]));
+}
+
+}  // namespace
+
+TEST_CASE("every action: the lowest modes are those of its dense matrix, with true residuals below the tolerance") {
+  MESSAGE("seed " << seed);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  for (const ActionKind* kind : action_kinds()) {
+    INFO(std::string(kind->name));
+    const bool spinors = kind->components == spinor_components;
+    const Coord extents = spinors ? Coord{4, 2, 2, 4} : Coord{4, 4, 4, 4};
+    const RunOperator made = kind->with_any_links(reference::near_unit_gauge(extents, seed, 0.4), {});
+    const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
+    battery::HermitianOperator of_dense(whole, *made.action, 8);
+    const SmallMatrix matrix = dense(*of_dense);
+    CHECK((matrix - matrix.adjoint()).cwiseAbs().maxCoeff() < 1e-12);
+    const Eigen::VectorXd expected = Eigen::SelfAdjointEigenSolver<SmallMatrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+    for (const int block : {1, 4}) {
+      INFO("block " << block);
+      const EigenSettings settings{.modes = 10, .block = block};
+      const Outcome outcome = solved(whole, *made.action, settings);
+      REQUIRE(outcome.result.converged);
+      REQUIRE(outcome.vectors.size() >= 10);
+      for (std::size_t i = 0; i < 10; ++i) {
+        INFO("mode " << i);
+        const auto at = static_cast<Eigen::Index>(i);
+        CHECK(outcome.result.values[i] == doctest::Approx(expected(at)).epsilon(1e-11));
+        CHECK(outcome.result.residuals[i] < 1e-10);
+        const Eigen::VectorXcd v = flat(outcome.vectors[i], (*of_dense).parity());
+        CHECK(v.norm() == doctest::Approx(1).epsilon(1e-12));
+        CHECK((matrix * v - outcome.result.values[i] * v).norm() < 1.1e-10);
+        for (std::size_t j = 0; j < i; ++j) CHECK(std::abs(flat(outcome.vectors[j], (*of_dense).parity()).dot(v)) < 1e-11);
+      }
+      MESSAGE(std::string(kind->name) << " block " << block << ": " << outcome.result.state.restarts << " restarts, degree "
+                                      << outcome.result.state.degree << ", " << outcome.result.state.applications << " applications");
+    }
+  }
+}
+
+TEST_CASE("modes have the same bits for every cut, policy and number of workers, and after an interruption") {
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(extents, seed + 1, 0.4);
+  for (const char* name : {"wilson", "hisq"}) {
+    INFO(name);
+    const RunOperator made = kind_named(name).with_any_links(gauge, {});
+    const EigenSettings settings{.modes = 6, .tolerance = 1e-9, .block = 2};
+    Outcome first;
+    {
+      runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+      first = solved(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), *made.action, settings);
+      REQUIRE(first.result.converged);
+    }
+    const Coord cuts[] = {{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 2}};
+    std::size_t number = 0;
+    for (const std::string& policy : runtime::policy_names()) {  // each with another cut
+      const Coord& blocks = cuts[number++ % std::size(cuts)];
+      INFO(policy << " blocks " << blocks[1] << blocks[2] << blocks[3]);
+      runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
+      check_same_bits(solved(runtime::Decomposition(extents, blocks, 2), *made.action, settings), first);
+    }
+    // A solve that is interrupted at its first restart, and goes on from what it saved.
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
+    LanczosState state;
+    std::vector<HostField> vectors;
+    const auto save = [&](const LanczosState& now, const Basis& basis, const Field& next) {
+      state = now;
+      vectors = battery::vectors_of(basis);
+      std::vector<HostField> block(static_cast<std::size_t>(next.vectors()), HostField(next.components(), extents));
+      transfer::store(block, next);
+      runtime::Session::current().wait_all();
+      vectors.insert(vectors.end(), block.begin(), block.end());
+    };
+    const auto load = [&](LanczosState& now, Basis& basis, const Field& next) {
+      now = state;
+      const auto n = static_cast<std::size_t>(next.vectors());
+      for (std::size_t at = 0; at < vectors.size(); at += n) {
+        const Field block = basis.field();
+        const bool last = at + n == vectors.size();
+        transfer::load(last ? next : block, std::span<const HostField>(vectors).subspan(at, n));
+        runtime::Session::current().wait_all();
+        if (!last) basis.append(block);
+      }
+      return true;
+    };
+    const Outcome stopped = solved(whole, *made.action, settings, [](const LanczosState&, int) { return false; }, {{}, save});
+    REQUIRE(!stopped.result.converged);
+    REQUIRE(!vectors.empty());
+    check_same_bits(solved(whole, *made.action, settings, {}, {load, {}}), first);
+  }
+}

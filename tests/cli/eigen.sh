@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# quarkstar eigen: a file of modes, the same after kills and on other cuts and ranks; deflated solves; files that do not belong are refused.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+common=(--gauge lattice.ildg --action naive --threads 1 --no-tune)
+eigen=(eigen "${common[@]}" --modes 12)
+solve=(solve "${common[@]}" --mass 0.005 --columns 0 --tol 1e-10)
+iterations() { grep -o '"iterations": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*'; }
+
+expect 0 '^wrote modes.h5' "${eigen[@]}" --out modes.h5 --json modes.json
+absent modes.h5.restart
+[ "$(grep -c e- <(sed -n '/"residuals"/,/]/p' modes.json))" -ge 12 ] || die "no residuals in the JSON"
+
+# The same file from another cut, and after kills.
+expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1 1 1 2 --workers 2
+cmp modes.h5 cut.h5 || die "another cut gives another file"
+kills=0
+for delay in 0.2 0.4 0.6 0.8 1.0; do
+  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
+  victim=$!
+  while [ ! -e killed.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+  sleep "0.0$RANDOM"
+  kill -KILL $victim 2> /dev/null && kills=$((kills + 1))
+  wait $victim 2> /dev/null || true
+done
+[ $kills -gt 0 ] || die "it was over before every kill"
+expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
+cmp modes.h5 killed.h5 || die "a solve that was killed $kills times gives another file"
+absent killed.h5.restart
+
+# Deflation.
+expect 0 '^wrote plain.json' "${solve[@]}" --json plain.json
+expect 0 '^wrote deflated.json' "${solve[@]}" --json deflated.json --deflate modes.h5
+[ "$(iterations deflated.json)" -lt "$(iterations plain.json)" ] || die "deflation saves no iterations"
+grep -q '"reason": "converged"' deflated.json || die "the deflated solve did not converge"
+for precision in single half; do
+  expect 0 '^wrote low.json' "${solve[@]}" --json low.json --deflate modes.h5 --precision $precision
+done
+
+# Files that do not belong.
+expect 0 '^plaquette ' gauge generate other.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 8 --format ildg
+expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' "${solve[@]}" --json x.json --deflate modes.h5 --gauge other.ildg
+expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' solve --gauge lattice.ildg --action asqtad --mass 0.05 --threads 1 --json x.json --deflate modes.h5
+expect 2 'nowhere.h5: it is no HDF5 file, or a damaged one' "${solve[@]}" --json x.json --deflate nowhere.h5
+size=$(stat -c %s modes.h5)
+head -c $((size - 100)) modes.h5 > short.h5
+expect 2 'short.h5: ' "${solve[@]}" --json x.json --deflate short.h5
+for place in $((size / 2)) $((size - 9)); do
+  cp modes.h5 flipped.h5
+  printf '\x5a' | dd of=flipped.h5 bs=1 seek="$place" conv=notrunc status=none
+  cmp -s modes.h5 flipped.h5 && printf '\x5b' | dd of=flipped.h5 bs=1 seek="$place" conv=notrunc status=none
+  expect 2 'flipped.h5: vector [0-9]* does not match its checksums' "${solve[@]}" --json x.json --deflate flipped.h5
+done
+absent x.json
+
+# Settings that make no sense.
+expect 2 'error: --modes: 700 modes take a basis' eigen "${common[@]}" --modes 700 --out x.h5
+expect 2 'error: --block: 17 vectors; give 1 to 16' eigen "${common[@]}" --modes 4 --block 17 --out x.h5
+expect 2 'error: --window-low: ' eigen "${common[@]}" --modes 40 --window-low 1e-6 --out x.h5
+absent x.h5

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Eigenvectors and deflated solves on several MPI ranks: the files of one rank, byte for byte.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+# shellcheck source=tests/cli/ranks.bash disable=SC2154
+source "$here/ranks.bash"
+make_configuration
+common=(--gauge lattice.ildg --action naive --threads 1 --no-tune)
+expect 0 '^wrote one.h5' eigen "${common[@]}" --modes 8 --out one.h5
+solve=(solve "${common[@]}" --mass 0.02 --columns 0 --residual-history)
+expect 0 '^wrote one.json' "${solve[@]}" --json one.json --deflate one.h5
+history() { sed -n '/"residual_history"/,/]/p' "$1"; }
+for grid in 1,1,1,2 2,1,1,2; do
+  count=$((${grid//,/*}))
+  ranks $count eigen "${common[@]}" --modes 8 --out several.h5 --ranks $grid || { cat stderr.txt; die "eigen on ranks $grid"; }
+  cmp one.h5 several.h5 || die "the modes depend on the ranks $grid"
+  ranks $count "${solve[@]}" --json several.json --deflate several.h5 --ranks $grid || { cat stderr.txt; die "a deflated solve on ranks $grid"; }
+  cmp <(history one.json) <(history several.json) || die "the deflated solve depends on the ranks $grid"
+done
