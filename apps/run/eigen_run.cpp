@@ -169,6 +169,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;
+  config.islands = 1;  // all devices hold the basis together
   check_action(config);
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
