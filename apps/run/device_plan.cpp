@@ -83,7 +83,7 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
   for (const int direction : {t, z}) {
     const int extent = problem.lattice[static_cast<std::size_t>(direction)];
     const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
-    for (const int unit : runtime::units_for(extent)) {
+    for (const int unit : runtime::units_for(extent, problem.whole[static_cast<std::size_t>(direction)])) {
       Candidate c{direction, runtime::proportional_parts(extent, shares, unit, thinnest_part(problem, direction))};
       if (c.parts.empty()) continue;
       c.seconds = predict(owners, problem, c, shares);
@@ -106,7 +106,7 @@ Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>
     const int extent = problem.lattice[static_cast<std::size_t>(direction)];
     const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
     const std::vector<Share> on_gpus(shares.begin(), shares.begin() + gpus), on_cpus(shares.begin() + gpus, shares.end());
-    for (const int unit : runtime::units_for(extent)) {
+    for (const int unit : runtime::units_for(extent, problem.whole[static_cast<std::size_t>(direction)])) {
       const int thinnest = thinnest_part(problem, direction), least = (thinnest + unit - 1) / unit * unit;
       const int nearest = unit * static_cast<int>(std::lround(wanted * extent / unit));
       // Both sides get a part, unless all is asked for.

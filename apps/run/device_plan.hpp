@@ -61,7 +61,8 @@ struct PlanningProblem {
   double flops_a_site = 1320;                        ///< of an application
   int thinnest = 1;                                  ///< least thickness of a part where the lattice is cut
   std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
-  double thin_speed = 1;  ///< what is left of the speed where a part is too thin to be split over lanes; see thin_speed()
+  double thin_speed = 1;    ///< what is left of the speed where a part is too thin to be split over lanes; see thin_speed()
+  Coord whole{1, 1, 1, 1};  ///< extents of what no cut may divide
 };
 
 /// PlanningProblem::thin_speed. A direction without lanes leaves eight: in double precision that is all there are, in others half of them.

@@ -63,8 +63,10 @@ std::vector<runtime::Decomposition> islands_of(const runtime::Session& session, 
     if (std::any_of(own.begin(), own.end(), [&](int w) { return is_gpu(session, w) != is_gpu(session, own.front()); }))
       refuse(fmt::format("{} islands would have GPUs and CPUs in one", count), "use columns, an island for each device");
     const auto parts = static_cast<int>(own.size());
-    islands.push_back(
-        on(own, runtime::Decomposition(lattice, block_grid(config.blocks, lattice, parts, thinnest_block(config.action->reach)), parts)));
+    islands.push_back(on(own, runtime::Decomposition(lattice,
+                                                     block_grid(config.blocks, lattice, parts, thinnest_block(config.action->reach),
+                                                                whole_units(config.solver, lattice)[3]),
+                                                     parts)));
   }
   return islands;
 }

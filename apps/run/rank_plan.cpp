@@ -25,12 +25,12 @@ constexpr std::size_t t = 3;
 
 double cpu_share_of(const runtime::Session& session) { return session.options().cpu_share.value_or(0); }
 
-/// Parts along t keep off the domains of a preconditioner. Domains that do not fit the lattice are refused elsewhere.
+/// Parts keep off the domains and aggregates of a preconditioner. Those that do not fit the lattice are refused elsewhere.
 PartLimits limits_of(const Coord& extents, const RunConfig& config) {
   PartLimits limits{.thinnest = config.action->reach};
-  if (config.solver.schwarz)
-    for (std::size_t mu = 0; mu < 4; ++mu)
-      if (const int domain = config.solver.schwarz->domain[mu]; domain > 0 && extents[mu] % domain == 0) limits.multiple[mu] = domain;
+  const Coord whole = whole_units(config.solver, extents);
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (whole[mu] > 1 && extents[mu] % whole[mu] == 0) limits.multiple[mu] = whole[mu];
   return limits;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
+#include "solvers/multigrid/choice.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -22,9 +23,17 @@
 
 namespace quarkstar::app {
 
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest) {
+Coord whole_units(const SolverSettings& given, const Coord& lattice) {
+  const SolverSettings solver = completed(given, lattice);
+  if (solver.schwarz) return solver.schwarz->domain;
+  return solver.multigrid ? whole_unit(*solver.multigrid) : Coord{1, 1, 1, 1};
+}
+
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest, int whole) {
   if (blocks[0] > 0) return blocks;
-  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / thinnest))};
+  int parts = std::clamp(workers, 1, std::max(1, extents[3] / thinnest));
+  while (whole > 1 && parts > 1 && extents[3] / whole % parts != 0) --parts;
+  return {1, 1, 1, parts};
 }
 
 void refuse_cpus_with_blocks() {
@@ -35,8 +44,11 @@ void refuse_cpus_with_blocks() {
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const int workers = session.block_owners();
   if (session.gpu_count() > 0 && session.options().cpu_share.value_or(0) > 0) refuse_cpus_with_blocks();
-  PlannedLattice planned{
-      runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.action->reach)), workers), {}};
+  PlannedLattice planned{runtime::Decomposition(extents,
+                                                block_grid(config.blocks, extents, workers, thinnest_block(config.action->reach),
+                                                           whole_units(config.solver, extents)[3]),
+                                                workers),
+                         {}};
   if (session.gpu_count() == 0) return planned;
   for (const runtime::Block& block : planned.decomposition.blocks())
     planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
@@ -61,7 +73,8 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
                                 return reach * layer * owner.vectors * kind.face_reals *
                                        static_cast<double>(computed_bytes(owner.precision));
                               },
-                          .thin_speed = thin_speed(owner.precision)};
+                          .thin_speed = thin_speed(owner.precision),
+                          .whole = whole_units(config.solver, extents)};
   problem.flops_a_site = owner.vectors * kind.flops;
   problem.thinnest = reach;  // where links are smeared, more than the two layers that this needs
   problem.border_bytes = [&](int mu) { return bytes(mu).border; };

@@ -13,8 +13,11 @@ namespace quarkstar::app {
 /// what the cut of an even extent keeps above that.
 constexpr int thinnest_block(int reach) { return reach > 1 ? 4 : 2; }
 
-/// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
+/// Extents of what no cut may divide: domains and aggregates of preconditioners. {1, 1, 1, 1} without one.
+Coord whole_units(const SolverSettings& settings, const Coord& lattice);
+
+/// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick, and a multiple of `whole`).
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2, int whole = 1);
 
 /// One rank: the lattice in nearly equal blocks for the session's owners. Where there are GPUs they own everything; the plan then names the
 /// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above

@@ -22,7 +22,6 @@
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/multigrid/choice.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
@@ -40,13 +39,6 @@
 
 namespace quarkstar::app {
 namespace {
-
-/// Of which every block has a whole number.
-Coord whole_units(const SolverSettings& given, const Coord& lattice) {
-  const SolverSettings solver = completed(given, lattice);
-  if (solver.schwarz) return solver.schwarz->domain;
-  return solver.multigrid ? whole_unit(*solver.multigrid) : Coord{1, 1, 1, 1};
-}
 
 using Clock = std::chrono::steady_clock;
 
