@@ -891,7 +891,7 @@ int main(int count, char **argument) {
   without_long(&light);
   mixed_targets(&light);
   zero_source(&light);
-  if (size == 1) light_mass(&light);
+  if (size == 1 && lattice[0] == 4) light_mass(&light);
   shifts(&light);
   several_sources(&light);
   other_targets(&light);

@@ -55,39 +55,36 @@ int main(void) {
   CHECK(faults_begin != NULL && faults_end != NULL);
   const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "2"}, {"threads", "1"}, {"watchdog", "60"}};
   const qs_session_options options = {.struct_size = sizeof options, .settings = settings, .settings_count = 4};
-  for (int i = 0; i < 3; ++i) { /* what a first session makes for good */
-    qs_session *session = NULL;
-    OK(qs_session_open(&options, &session));
-    OK(qs_session_close(session));
-  }
+  /* The first session reads the cache of tunings, and what holds that (nlohmann's json) allocates where it is destroyed: nothing can be done
+   * there when it fails. So it is not among those that fail. */
+  qs_session *first = NULL;
+  OK(qs_session_open(&options, &first));
+  OK(qs_session_close(first));
   const surroundings before = look();
-  long failed = 0, went_on = 0, calls = 0, half_kb = 0;
-  const long first_kb = resident_kb();
-  for (long n = 1;; ++n) {
-    qs_session *session = NULL;
-    faults_begin(n);
-    const qs_status status = qs_session_open(&options, &session);
-    calls = faults_end();
-    if (getenv("START_FAULTS_TELL") != NULL) fprintf(stderr, "%ld of %ld: %d %s\n", n, calls, (int)status, status == QS_OK ? "" : qs_error_message());
-    if (status == QS_OK) {
-      CHECK(session != NULL);
-      OK(qs_session_close(session));
-      ++went_on;
-    } else {
-      CHECK(status == QS_ERROR_ENVIRONMENT && session == NULL && strlen(qs_error_message()) > 0);
-      ++failed;
+  long failed = 0, went_on = 0, kb[3];
+  for (int pass = 0; pass < 3; ++pass) {
+    for (long n = 1, calls = n; n <= calls; ++n) {
+      qs_session *session = NULL;
+      faults_begin(n);
+      const qs_status status = qs_session_open(&options, &session);
+      calls = faults_end();
+      if (status == QS_OK) {
+        CHECK(session != NULL);
+        OK(qs_session_close(session));
+        ++went_on;
+      } else {
+        CHECK(status == QS_ERROR_ENVIRONMENT && session == NULL && strlen(qs_error_message()) > 0);
+        ++failed;
+      }
+      const surroundings after = look();
+      CHECK(after.environment == before.environment);
+      CHECK(after.threads == before.threads);
+      CHECK(after.files == before.files);
     }
-    const surroundings after = look();
-    CHECK(after.environment == before.environment);
-    CHECK(after.threads == before.threads);
-    CHECK(after.files == before.files);
-    if (n > calls) break;
-    if (half_kb == 0 && n > calls / 2) half_kb = resident_kb();
+    kb[pass] = resident_kb();
   }
-  const long last_kb = resident_kb();
-  fprintf(stderr, "%ld calls; %ld starts failed, %ld went on; %ld, %ld, %ld kB\n", calls, failed, went_on, first_kb, half_kb, last_kb);
-  CHECK(failed > 50);
-  CHECK(last_kb < half_kb + half_kb / 50); /* StarPU keeps a little of each session */
+  fprintf(stderr, "%ld starts failed, %ld went on; %ld, %ld, %ld kB\n", failed, went_on, kb[0], kb[1], kb[2]);
+  CHECK(failed > 150 && kb[2] < kb[1] + kb[1] / 100);
   puts("all well");
   return 0;
 }
