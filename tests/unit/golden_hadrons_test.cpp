@@ -1,21 +1,24 @@
-// Sources and sinks against had.* and smear.* of golden-2.json (docs/conventions.md, section 12): runs as `quarkstar solve` makes them.
-#include "apps/run/parse.hpp"
-#include "apps/run/solve_run.hpp"
+// Sources and sinks against had.* and smear.* of golden-2.json (docs/conventions.md, section 12): sources, solves,
+// smearing of solutions and contractions on the graph.
+#include "codelets/actions/clover/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "codelets/contract/contraction.hpp"
 #include "codelets/field/source_field.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/gauge_field.hpp"
 #include "codelets/gauge/smear/smear.hpp"
 #include "codelets/quark_smear/smearers.hpp"
+#include "solvers/solver.hpp"
 #include "tests/reference/correlator.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/unit/contract_testing.hpp"
 #include "tests/unit/reference_golden.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
+#include <optional>
 
 using namespace quarkstar;
 
@@ -31,39 +34,52 @@ HostGauge configuration(const std::filesystem::path& data, const std::string& na
   return format::read_gauge(data / file).gauge;
 }
 
-/// Both of one run.
+/// Of a configuration and a source.
 struct Solved {
-  app::RunReport report;
-  app::Propagators propagators;
-
-  const Correlator& operator[](const std::string& name) const { return testing::named(report.correlators, name); }
+  std::vector<Correlator> to_points, smeared;  ///< smeared: with the sink smeared
+  std::vector<HostField> columns;
 };
 
-Solved solve(const HostGauge& gauge, const json& known, const std::string& source, const std::vector<std::string>& correlators,
-             const std::vector<std::string>& sinks = {"point"}, const std::vector<contract::Momentum>& momenta = {{0, 0, 0}}) {
+/// The twelve columns, solved and contracted where they are on the graph. sink: nothing, or a smearing that was announced.
+Solved solve(const HostGauge& gauge, const json& known, const Source& source, const std::vector<std::string>& names, const Sink& sink = {},
+             const std::vector<contract::Momentum>& momenta = {{0, 0, 0}}) {
+  const double kappa = known["kappa"], csw = known["csw"];
+  const runtime::Decomposition decomposition(gauge.extents, {1, 1, 1, 2}, runtime::Session::current().block_owners());
+  std::unique_ptr<Action> action = std::make_unique<wilson::Action>(gauge, WilsonParameters{.kappa = kappa});
+  if (csw != 0) action = std::make_unique<clover::Action>(gauge, WilsonParameters{.kappa = kappa}, clover::Parameters{.csw = csw});
+  Solver solver(decomposition, *action, {.tolerance = 1e-13, .tune = false});
+  const QuarkSmearers smearers(decomposition, gauge, smearings_of({source.smearing, sink}));
+  std::vector<SourceColumn> wanted;
+  std::vector<int> all;
+  for (int column = 0; column < 12; ++column) {
+    wanted.push_back({source, column});
+    all.push_back(column);
+  }
+  const SourceColumns sources(decomposition, wanted, &smearers);
   Solved solved;
-  app::RunConfig& config = solved.report.config;
-  const double csw = known["csw"];
-  config.action = &kind_named(csw != 0 ? "clover" : "wilson");
-  config.settings["kappa"] = known["kappa"].get<double>();
-  if (csw != 0) config.settings["csw"] = csw;
-  config.source = app::parse_source(source);
-  config.sinks.clear();
-  for (const std::string& sink : sinks) config.sinks.push_back(app::parse_sink(sink));
-  config.correlators = {correlators, momenta};
-  config.solver.tolerance = 1e-13;
-  config.solver.tune = false;
-  config.session.cuda_workers = 0;
-  config.session.cpu_workers = 1;
-  config.session.threads_per_worker = 2;
-  app::complete(config);
-  solved.propagators = app::solve_source(links_at_hand(gauge), gauge.extents, solved.report, app::unwatched());
+  solved.columns.assign(12, HostField(spinor_components, gauge.extents));
+  const std::vector<contract::Choice> choices = contract::choose({"mesons", "octet"}, names);
+  const contract::Request request{names, momenta};
+  std::optional<contract::Contraction> to_points, to_smeared;
+  const std::vector<double> kappas(12, kappa);
+  solver.solve([&](const Field& field) { sources.submit(field); }, kappas, solved.columns, {}, {},
+               [&](const FullField& solutions, std::span<const SolveResult>) {
+                 to_points.emplace(choices, request, solutions, all, source);
+                 if (!sink) return;
+                 const FullField smeared(smearers.lattice(), spinor_components, 12);
+                 smearers.smear(*sink, smeared, solutions, all);
+                 to_smeared.emplace(choices, request, smeared, all, source);
+               });
+  runtime::Session::current().wait_all();
+  solved.to_points = to_points->correlators();
+  if (to_smeared) solved.smeared = to_smeared->correlators();
   return solved;
 }
 
 /// |got - known| < 1e-9 |known| for every t.
-void check(const Correlator& got, const json& known) {
-  INFO(got.name);
+void check(const std::vector<Correlator>& correlators, const std::string& name, const json& known) {
+  INFO(name);
+  const Correlator& got = testing::named(correlators, name);
   REQUIRE(got.values.size() == known.size());
   for (std::size_t t = 0; t < known.size(); ++t) {
     CAPTURE(t);
@@ -74,10 +90,20 @@ void check(const Correlator& got, const json& known) {
   }
 }
 
-/// "gaussian:2,10,0.6,3" of {"sigma": 2, "N": 10, "link_smearing": "APE .6 x3 spatial"}.
-std::string numbers_of(const json& smearing) {
-  const std::string links = smearing["link_smearing"];
-  return fmt::format("{},{}{}", smearing["sigma"].get<double>(), smearing["N"].get<int>(), links == "none" ? "" : ",0.6,3");
+Source point(const Sink& smearing = {}) {
+  Source source;
+  source.smearing = smearing;
+  return source;
+}
+
+/// Of {"sigma": 2, "N": 10, "link_smearing": "APE .6 x3 spatial"}.
+QuarkSmearing smearing_of(const json& known) {
+  QuarkSmearing smearing{QuarkSmearing::Form::gaussian, known["sigma"], known["N"]};
+  if (known["link_smearing"] != "none") {
+    smearing.ape = 0.6;
+    smearing.ape_steps = 3;
+  }
+  return smearing;
 }
 
 }  // namespace
@@ -86,6 +112,7 @@ TEST_CASE("golden: hadrons from points and smeared points to points and smeared 
   const auto data = reference::data_directory("hadrons");
   if (!data || !std::filesystem::exists(*data / "golden-2.json")) return;
   const json golden = reference::read_json(*data / "golden-2.json");
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   int cases = 0;
   for (const auto& [key, known] : golden.items()) {
     if (!key.starts_with("had.")) continue;
@@ -93,26 +120,27 @@ TEST_CASE("golden: hadrons from points and smeared points to points and smeared 
     ++cases;
     const HostGauge gauge = configuration(*data, known["config"]);
     {
-      const Solved point = solve(gauge, known, "point:0,0,0,0", {"pion", "proton", "proton_mixed"}, {"point"}, {{0, 0, 0}, {1, 0, 0}});
-      check(point["pion_p1,0,0"], known["point_pion_p100"]);
-      check(point["proton"], known["point_proton_p000"]);
-      check(point["proton_p1,0,0"], known["point_proton_p100"]);
-      check(point["proton_mixed"], known["point_proton_Tmixed_p000"]);
+      const Solved sharp = solve(gauge, known, point(), {"pion", "proton", "proton_mixed"}, {}, {{0, 0, 0}, {1, 0, 0}});
+      check(sharp.to_points, "pion_p1,0,0", known["point_pion_p100"]);
+      check(sharp.to_points, "proton", known["point_proton_p000"]);
+      check(sharp.to_points, "proton_p1,0,0", known["point_proton_p100"]);
+      check(sharp.to_points, "proton_mixed", known["point_proton_Tmixed_p000"]);
     }
     {
-      const std::string numbers = numbers_of(known["gaussian"]);
-      const Solved smeared = solve(gauge, known, "gaussian:0,0,0,0," + numbers, {"pion", "proton"}, {"point", "gaussian:" + numbers});
-      check(smeared["pion"], known["gaussian_point_pion"]);
-      check(smeared["proton"], known["gaussian_point_proton"]);
-      check(smeared["pion_sink-gaussian:" + numbers], known["gaussian_gaussian_pion"]);
-      check(smeared["proton_sink-gaussian:" + numbers], known["gaussian_gaussian_proton"]);
+      const QuarkSmearing gaussian = smearing_of(known["gaussian"]);
+      const Solved smeared = solve(gauge, known, point(gaussian), {"pion", "proton"}, gaussian);
+      check(smeared.to_points, "pion", known["gaussian_point_pion"]);
+      check(smeared.to_points, "proton", known["gaussian_point_proton"]);
+      check(smeared.smeared, "pion", known["gaussian_gaussian_pion"]);
+      check(smeared.smeared, "proton", known["gaussian_gaussian_proton"]);
     }
-    const Solved wall = solve(gauge, known, "wall:0", {"pion"}), wave = solve(gauge, known, "wall:0,1,0,0", {"pion"});
-    check(wall["pion"], known["wall_norm2_by_t"]);
-    check(wave["pion"], known["momentum_wall_p100_norm2_by_t"]);
+    const Source at_rest{Source::Kind::wall, {}}, moving{Source::Kind::wall, {}, 1, {1, 0, 0}};
+    const Solved wall = solve(gauge, known, at_rest, {"pion"}), wave = solve(gauge, known, moving, {"pion"});
+    check(wall.to_points, "pion", known["wall_norm2_by_t"]);
+    check(wave.to_points, "pion", known["momentum_wall_p100_norm2_by_t"]);
     const auto fields = [](const Solved& solved) {
       reference::Propagator columns;
-      for (const HostField& column : solved.propagators.front().columns) {
+      for (const HostField& column : solved.columns) {
         columns.emplace_back(column.extents, 4);
         columns.back().data = column.data;
       }
@@ -137,18 +165,19 @@ TEST_CASE("golden: norms of smeared points") {
     CAPTURE(key);
     const HostGauge gauge = configuration(*data, known["config"]);
     const runtime::Decomposition decomposition(gauge.extents, {1, 1, 1, 1}, 1);
-    const Source source = app::parse_source("gaussian:0,0,0,0," + numbers_of(known["gaussian"]));
+    const Source source = point(smearing_of(known["gaussian"]));
     const QuarkSmearers smearers(decomposition, gauge, std::vector{*source.smearing});
-    const FullField field(smearers.lattice(), colour_components, 1);
-    const SourceColumns columns(decomposition, {{source, 0}}, &smearers);
-    std::vector<HostField> host(1, HostField(colour_components, gauge.extents));
+    const FullField field(smearers.lattice(), colour_components, 3);
+    const SourceColumns columns(decomposition, {{source, 0}, {source, 1}, {source, 2}}, &smearers);
+    std::vector<HostField> host(3, HostField(colour_components, gauge.extents));
     for (const int parity : {0, 1}) {
       columns.submit(field.of(parity));
       transfer::store(host, field.of(parity));
     }
     session.wait_all();
     double norm2 = 0;
-    for (const std::complex<double>& z : host.front().data) norm2 += std::norm(z);
+    for (const HostField& column : host)
+      for (const std::complex<double>& z : column.data) norm2 += 4 * std::norm(z);  // of all twelve columns
     CHECK(norm2 == doctest::Approx(known["gaussian"]["source_norm2"].get<double>()).epsilon(1e-12));
   }
 }
@@ -161,11 +190,12 @@ TEST_CASE("golden: APE-smeared links in space") {
   for (const std::string name : {"inst", "jl4444", "weak_field"}) {
     CAPTURE(name);
     const json& known = golden["smear." + name];
-    HostGauge gauge = configuration(*data, known["config"]);
-    if (name == "inst") reference::reunitarize(gauge);
+    // Stored in single precision, its links are SU(3) to 1e-7: those that come of them are here, and are not there.
+    const double tolerance = name == "inst" ? 1e-6 : 1e-12;
+    const HostGauge gauge = configuration(*data, known["config"]);
     const runtime::Decomposition decomposition(gauge.extents, {1, 1, 1, 1}, 1);
     for (const auto& [of, alpha, steps] : {std::tuple{"ape_a0.6_n3_xyz", 0.6, 3}, {"ape_chroma2.5_n1_xyz", 4 / 6.5, 1}}) {
-      CAPTURE(of);
+      INFO(of);
       gauge::GaugeField a(decomposition, Coord{1, 1, 1, 0}), b(decomposition, Coord{1, 1, 1, 0});
       gauge::load(a, gauge);
       const gauge::GaugeField *from = &a, *to = &b;
@@ -178,9 +208,9 @@ TEST_CASE("golden: APE-smeared links in space") {
       gauge::store(smeared, *from);
       session.wait_all();
       const reference::Plaquettes plaquettes = reference::plaquettes(smeared);
-      CHECK(plaquettes.spatial == doctest::Approx(known[of]["plaq_s"].get<double>()).epsilon(1e-12));
-      CHECK(plaquettes.temporal == doctest::Approx(known[of]["plaq_t"].get<double>()).epsilon(1e-12));
-      CHECK(reference::link_trace(smeared) == doctest::Approx(known[of]["link_trace"].get<double>()).epsilon(1e-11));
+      CHECK(plaquettes.spatial == doctest::Approx(known[of]["plaq_s"].get<double>()).epsilon(tolerance));
+      CHECK(plaquettes.temporal == doctest::Approx(known[of]["plaq_t"].get<double>()).epsilon(tolerance));
+      CHECK(reference::link_trace(smeared) == doctest::Approx(known[of]["link_trace"].get<double>()).epsilon(10 * tolerance));
     }
   }
 }
