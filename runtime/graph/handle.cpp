@@ -66,9 +66,11 @@ void Handle::release() noexcept {
 
 void* detail::acquire(const Handle& handle, HostAccess access) {
   const mpi::Waits waits;
-  if (starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W) != 0)
+  if (starpu_task_get_current() != nullptr)  // StarPU would end the process
     throw Error(ErrorKind::internal, "HostView", "a task looks at data as the host does, and may wait for itself",
                 "make them one of the task's accesses");
+  if (starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W) != 0)
+    throw Error(ErrorKind::internal, "HostView", "the runtime does not give the data", "report this");
   if (GraphFailure::happened()) {
     starpu_data_release(handle.state());
     GraphFailure::throw_if_any();

@@ -93,7 +93,7 @@ class Unpacker {
   template <class Data>
   Data take_data() {
     Data data;
-    data.extents = take_value<decltype(data.extents)>();
+    if constexpr (ParameterTraits<Data>::dimensions > 0) data.extents = take_value<decltype(data.extents)>();
     data.data = call_.buffer<std::remove_pointer_t<decltype(data.data)>>(buffers_++);
     return data;
   }

@@ -10,8 +10,10 @@ namespace quarkstar::runtime {
 
 void wait_for_tasks(const Handle& handle) {
   const mpi::Waits waits;
-  if (starpu_data_acquire_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
+  if (starpu_task_get_current() != nullptr)  // StarPU would end the process
     throw Error(ErrorKind::internal, "wait_for_tasks", "a task waits for others, and maybe for itself", "wait outside of tasks");
+  if (starpu_data_acquire_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
+    throw Error(ErrorKind::internal, "wait_for_tasks", "the runtime does not give the data", "report this");
   starpu_data_release_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE);
   GraphFailure::throw_if_any();
 }

@@ -29,6 +29,7 @@ using nlohmann::json;
 constexpr int format = 1;
 constexpr double older = 0.9;    // what a task's weight becomes with each one after it
 constexpr int fewest_tasks = 8;  // to be kept
+constexpr double shortest_us = 2, most_bytes_a_us = 5e7;
 
 std::unique_ptr<CodeletCosts> of_running;
 
@@ -64,13 +65,13 @@ CodeletCosts::CodeletCosts(std::vector<std::string> devices, std::string file)
     for (const auto& [codelet, cost] : codelets.items()) {
       if (!cost.is_object()) continue;
       const double bytes = number(cost, "bytes"), us = number(cost, "microseconds");
-      if (bytes >= 0 && us > 0) kept_[device][codelet] = {bytes, us, 1, fewest_tasks};
+      if (bytes > 0 && us > 0) kept_[device][codelet] = {bytes, us, 1, fewest_tasks};
     }
   }
 }
 
 void CodeletCosts::record(int worker, std::string_view codelet, double bytes, double us) {
-  if (!(us > 0) || !(bytes >= 0)) return;
+  if (!(us >= shortest_us) || !(bytes > 0) || bytes > most_bytes_a_us * us) return;
   Lane& lane = lanes_.at(static_cast<std::size_t>(worker));
   const std::lock_guard guard(lane.mutex);
   auto found = lane.costs.find(codelet);

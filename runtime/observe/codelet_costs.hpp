@@ -12,8 +12,8 @@ namespace quarkstar::runtime {
 
 class Session;
 
-/// Microseconds per byte of each codelet on each worker, or per task of codelets that move no bytes; recent tasks weigh more (the last ten
-/// or so), so that a worker that becomes slow shows within some tasks. A session under a policy that places tasks one by one has one; what
+/// Microseconds per byte of each codelet on each worker; recent tasks weigh more (the last ten or so), so that a worker that becomes slow
+/// shows within some tasks. A session under a policy that places tasks one by one has one; what
 /// it has learnt is kept by device in a file beside the tune cache, from which the next one begins. A cost model of bytes over bandwidth
 /// takes every codelet for equally efficient, and all workers of a kind for equally fast. For any thread.
 class CodeletCosts {
@@ -22,7 +22,8 @@ class CodeletCosts {
   /// taken for empty.
   CodeletCosts(std::vector<std::string> devices, std::string file);
 
-  /// A task that did work. A worker's first of a codelet does not count: it touches memory for the first time.
+  /// A task that did work. Those do not count that move no bytes, take less than 2 us or are faster than any memory (they do not do what
+  /// was said of them), and a worker's first of a codelet, which touches its memory for the first time.
   void record(int worker, std::string_view codelet, double bytes, double us);
   /// What such a task is to take: as this worker's, else as those of other workers of its device, else as in the file; 0: not known.
   double predicted_us(int worker, std::string_view codelet, double bytes) const;
@@ -41,7 +42,7 @@ class CodeletCosts {
   struct Cost {
     double bytes = 0, us = 0, tasks = 0;  ///< sums in which what is older weighs less
     int seen = 0;
-    double us_of(double of_bytes) const { return bytes > 0 && of_bytes > 0 ? us / bytes * of_bytes : us / tasks; }
+    double us_of(double of_bytes) const { return us / bytes * of_bytes; }
   };
   using Table = std::map<std::string, Cost, std::less<>>;
   struct alignas(64) Lane {  // own cache line: workers write these at the same time
