@@ -180,7 +180,9 @@ struct Solver::Impl {
         const PerVector unscaled = for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (scale[v] * scale[v]); });
         return goal.progress(iterations, unscaled.data());
       };
-    const bool refreshes = below_double() && outer_system != nullptr && solver.reliable_updates && settings.updates == Updates::reliable;
+    // What low precision lets come back of a projector's space only a correction takes out again.
+    const bool refreshes =
+        below_double() && outer_system != nullptr && solver.reliable_updates && settings.updates == Updates::reliable && !deflation;
     KrylovLimits limits = limits_of(solver, goal, whole, refreshes);
     limits.shifts = shifts;
     std::optional<FixedSteps> inner;
