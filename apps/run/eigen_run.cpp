@@ -1,5 +1,6 @@
 #include "apps/run/eigen_run.hpp"
 
+#include "apps/run/check_action.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/link_loader.hpp"
 #include "apps/run/measure_power.hpp"
