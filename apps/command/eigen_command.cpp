@@ -13,6 +13,7 @@
 #include <string_view>
 
 namespace quarkstar::app {
+void add_eigen(CLI::App& app);  // MOVE to commands.hpp
 namespace {
 
 struct EigenOptions {

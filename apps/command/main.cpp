@@ -21,6 +21,10 @@
 #include <stdexcept>
 #include <string_view>
 
+namespace quarkstar::app {
+void add_eigen(CLI::App& app);  // MOVE to commands.hpp
+}
+
 namespace {
 
 /// In the order of the help text.

@@ -39,6 +39,7 @@ inline std::vector<HostField> images_of(LinearOperator& a, std::vector<HostField
                                 vectors.begin() + static_cast<std::ptrdiff_t>(first + n));
     transfer::load(in, some);
     a.apply(out, in, {}, false, {});
+    runtime::Session::current().wait_all();
     for (HostField& field : some) std::fill(field.data.begin(), field.data.end(), 0.0);
     transfer::store(some, out);
     runtime::Session::current().wait_all();

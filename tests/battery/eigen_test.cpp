@@ -113,25 +113,27 @@ TEST_CASE("every action: the lowest modes are those of its dense matrix, with tr
 
 TEST_CASE("modes have the same bits for every cut, policy and number of workers, and after an interruption") {
   MESSAGE("seed " << seed);
-  const Coord extents{4, 4, 4, 8};
-  const HostGauge gauge = reference::near_unit_gauge(extents, seed + 1, 0.4);
   for (const char* name : {"wilson", "hisq"}) {
-    INFO(name);
+    INFO(std::string(name));
+    const bool far = kind_named(name).reach > 1;
+    const Coord extents = far ? Coord{4, 4, 4, 8} : Coord{4, 4, 4, 4};
+    const HostGauge gauge = reference::near_unit_gauge(extents, seed + 1, 0.4);
     const RunOperator made = kind_named(name).with_any_links(gauge, {});
-    const EigenSettings settings{.modes = 6, .tolerance = 1e-9, .block = 2};
+    const EigenSettings settings{.modes = 4, .tolerance = 1e-8, .block = 2};
     Outcome first;
     {
       runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
       first = solved(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), *made.action, settings);
       REQUIRE(first.result.converged);
     }
-    const Coord cuts[] = {{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 2}};
     std::size_t number = 0;
-    for (const std::string& policy : runtime::policy_names()) {  // each with another cut
-      const Coord& blocks = cuts[number++ % std::size(cuts)];
-      INFO(policy << " blocks " << blocks[1] << blocks[2] << blocks[3]);
+    for (const std::string& policy : runtime::policy_names()) {
+      const bool every_other = number++ % 2 == (far ? 1U : 0U);  // each policy for one of the actions
+      if (!every_other && policy != "static") continue;
+      INFO(policy);
       runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
-      check_same_bits(solved(runtime::Decomposition(extents, blocks, 2), *made.action, settings), first);
+      check_same_bits(solved(runtime::Decomposition(extents, far ? Coord{1, 1, 1, 2} : Coord{1, 1, 2, 2}, 2), *made.action, settings),
+                      first);
     }
     // A solve that is interrupted at its first restart, and goes on from what it saved.
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});

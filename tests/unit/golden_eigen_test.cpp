@@ -43,7 +43,7 @@ void check(const std::vector<double>& found, const json& known) {
 
 }  // namespace
 
-TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered and Wilson's even-odd operators") {
+TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered, Wilson's and clover's even-odd operators") {
   const auto data = reference::data_directory("golden eigenvalues");
   if (!data || !std::filesystem::exists(*data / "golden-2.json")) return;
   const json golden = reference::read_json(*data / "golden-2.json");
@@ -68,8 +68,10 @@ TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered and Wilson's even
     for (const auto& [what, values] : known.items()) {
       if (!what.starts_with("schur_") || !what.ends_with("lowest8")) continue;
       CAPTURE(what);
-      const double kappa = std::stod(what.substr(what.find("_k") + 2));
-      check(lowest(gauge, "wilson", {{"kappa", kappa}}, what.starts_with("schur_sym") ? Schur::symmetric : Schur::asymmetric), values);
+      const double kappa = std::stod(what.substr(what.find("_k") + 2)), csw = std::stod(what.substr(what.find("_csw") + 4));
+      const Schur schur = what.starts_with("schur_sym") ? Schur::symmetric : Schur::asymmetric;
+      check(csw > 0 ? lowest(gauge, "clover", {{"kappa", kappa}, {"csw", csw}}, schur) : lowest(gauge, "wilson", {{"kappa", kappa}}, schur),
+            values);
     }
   }
 }
