@@ -217,6 +217,7 @@ TEST_CASE("where multigrid stalls BiCGStab goes on, or the solve ends with that"
 }
 
 TEST_CASE("multigrid that cannot be is refused by name") {
+  configuration();  // in a session of its own
   const auto refused = [](const std::function<void(SolverSettings&)>& change) {
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
     SolverSettings settings = multigrid(Precision::double_);
