@@ -49,8 +49,8 @@ qs_vectors vectors_at(const char* function, int precision, void* const* vectors,
 
 /// Of bytes, behind what `sum` is of: nothing but equal bytes has it in practice.
 std::uint64_t hash(std::uint64_t sum, const void* data, std::size_t bytes);
-/// The same of some of this rank's links, of so many bytes in all: those of the four lines of sites through its first site, where every change
-/// of a boundary, a twist or the origin of phases is seen, and of sites far and wide. nullptr: of none.
+/// The same of some of this rank's links, of so many bytes in all: those of the four lines of sites through its first site, where every
+/// change of a boundary, a twist or the origin of phases is seen, and of sites far and wide. nullptr: of none.
 std::uint64_t sample_of(std::uint64_t sum, const void* links, const Coord& extents, std::size_t bytes);
 
 /// Gives up what is kept between calls: operators, links for hops of vectors.
