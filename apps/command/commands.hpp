@@ -19,6 +19,7 @@ using AddCommand = void (*)(CLI::App&);
 
 void add_bench(CLI::App& app);
 void add_demo(CLI::App& app);
+void add_eigen(CLI::App& app);
 void add_gauge(CLI::App& app);
 void add_lab(CLI::App& app);
 void add_machine(CLI::App& app);

@@ -13,7 +13,6 @@
 #include <string_view>
 
 namespace quarkstar::app {
-void add_eigen(CLI::App& app);  // MOVE to commands.hpp
 namespace {
 
 struct EigenOptions {

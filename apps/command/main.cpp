@@ -21,10 +21,6 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace quarkstar::app {
-void add_eigen(CLI::App& app);  // MOVE to commands.hpp
-}
-
 namespace {
 
 /// In the order of the help text.

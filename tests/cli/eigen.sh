@@ -40,7 +40,7 @@ done
 # Files that do not belong.
 expect 0 '^plaquette ' gauge generate other.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 8 --format ildg
 expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' "${solve[@]}" --json x.json --deflate modes.h5 --gauge other.ildg
-expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' solve --gauge lattice.ildg --action asqtad --mass 0.05 --threads 1 --json x.json --deflate modes.h5
+expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' solve --gauge lattice.ildg --action asqtad --u0 1 --mass 0.05 --threads 1 --json x.json --deflate modes.h5
 expect 2 'nowhere.h5: it is no HDF5 file, or a damaged one' "${solve[@]}" --json x.json --deflate nowhere.h5
 size=$(stat -c %s modes.h5)
 head -c $((size - 100)) modes.h5 > short.h5
