@@ -79,9 +79,8 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 17> command_keys{
-    "gauge", "lattice",          "reunitarize",  "action", "source",     "sinks",            "columns", "in-flight",
-    "bound", "residual-history", "rank-weights", "share",  "checkpoint", "checkpoint-every", "out",     "json",
-    "trace"};
+    "gauge",        "lattice", "reunitarize", "action",           "source", "sinks", "columns", "in-flight", "bound", "residual-history",
+    "rank-weights", "share",   "checkpoint",  "checkpoint-every", "out",    "json",  "trace"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

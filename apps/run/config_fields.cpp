@@ -103,7 +103,7 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
-std::optional<int> parse_share(Text text) {
+std::optional<int> parse_islands(Text text) {
   if (text == "auto") return {};
   if (text == "cut") return 1;
   if (text == "columns") return 0;
@@ -114,7 +114,7 @@ std::optional<int> parse_share(Text text) {
   }
 }
 
-std::string text_of_share(const std::optional<int>& islands) {
+std::string text_of_islands(const std::optional<int>& islands) {
   if (!islands) return "auto";
   return *islands == 0 ? "columns" : *islands == 1 ? "cut" : fmt::format("{}", *islands);
 }
@@ -305,10 +305,9 @@ std::vector<Setting> make_settings() {
       {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
       {"share", "auto|cut|columns|N",
-       "Devices cut the lattice (cut), share the groups of right-hand sides (columns), or do both as N islands (auto, default: by the "
-       "number "
+       "Devices cut the lattice (cut), share the groups of right-hand sides (columns), or both, as N islands (auto, default: by the number "
        "of groups)",
-       [](RunConfig& c, Text v) { c.islands = parse_share(v); }, [](const RunConfig& c) -> json { return text_of_share(c.islands); }},
+       [](RunConfig& c, Text v) { c.islands = parse_islands(v); }, [](const RunConfig& c) -> json { return text_of_islands(c.islands); }},
       {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
        [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},

@@ -21,8 +21,8 @@ class CoarseMatrices {
   /// (checkerboard), or is from one side (aggregates in every second layer; R of the first and of the last layer of sites). Waits for
   /// tasks before it.
   void compute(const Aggregates& aggregates, EvenOdd& m);
-  /// After compute(): A^-1 of each site's own block A, and A^-1 B in the place of each block B between sites. 8 * 8 (2N)^3 flop per site and
-  /// those of the inverse. Where A has no inverse there will be no numbers.
+  /// After compute(): A^-1 of each site's own block A, and A^-1 B in the place of each block B between sites. 8 * 8 (2N)^3 flop per site
+  /// and those of the inverse. Where A has no inverse there will be no numbers.
   void eliminate();
   bool eliminated() const { return eliminated_; }
 

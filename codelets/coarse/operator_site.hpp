@@ -88,8 +88,8 @@ QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer
     multiply_block<Count, V>(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], lane, first, sum);
   if (a.others != nullptr)
     for (std::size_t b = 1; b < 9; ++b) multiply_block<Count, V>(a, matrix + b * block_words, sources.from[b], lane, first, sum);
-  const std::size_t place =
-      ((outer * groups + g) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words + static_cast<std::size_t>(lane);
+  const std::size_t place = ((outer * groups + g) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words +
+                            static_cast<std::size_t>(lane);
   for (int t = 0; t < Count; ++t) {
     const std::size_t word = place + static_cast<std::size_t>(t * words);
     if (a.base != nullptr) {
@@ -133,10 +133,11 @@ struct SiteMatrices {
   int components;
   /// The real part of an element; the imaginary part is lanes_of_components behind, the next row of its group is next to it.
   QUARKSTAR_HD F* at(int block, int row, int column) const {
-    return matrices + ((static_cast<std::size_t>(row / lanes_of_components) * blocks_per_site + static_cast<std::size_t>(block)) *
-                           static_cast<std::size_t>(components) +
-                       static_cast<std::size_t>(column)) *
-                          (2 * lanes_of_components) +
+    return matrices +
+           ((static_cast<std::size_t>(row / lanes_of_components) * blocks_per_site + static_cast<std::size_t>(block)) *
+                static_cast<std::size_t>(components) +
+            static_cast<std::size_t>(column)) *
+               (2 * lanes_of_components) +
            row % lanes_of_components;
   }
 };
@@ -165,8 +166,7 @@ QUARKSTAR_HD void invert_block(const SiteMatrices<F>& m, int thread, Sync&& sync
   };
   for (int row = thread * rows_at_a_time; row < n; row += Threads * rows_at_a_time)
     for (int column = 0; column < n; ++column)
-      for (const int part : {0, imaginary})
-        V::load(m.at(0, row, column) + part).store(m.at(inverse_block, row, column) + part);
+      for (const int part : {0, imaginary}) V::load(m.at(0, row, column) + part).store(m.at(inverse_block, row, column) + part);
   std::int8_t pivots[most_components];
   for (int k = 0; k < n; ++k) {
     sync();
@@ -180,8 +180,7 @@ QUARKSTAR_HD void invert_block(const SiteMatrices<F>& m, int thread, Sync&& sync
     pivots[k] = static_cast<std::int8_t>(pivot);
     sync();
     if (pivot != k)
-      for (int column = thread; column < n; column += Threads)
-        exchange(m.at(inverse_block, k, column), m.at(inverse_block, pivot, column));
+      for (int column = thread; column < n; column += Threads) exchange(m.at(inverse_block, k, column), m.at(inverse_block, pivot, column));
     sync();
     const F* z = m.at(inverse_block, k, k);
     const F norm2 = z[0] * z[0] + z[imaginary] * z[imaginary];
@@ -206,8 +205,8 @@ QUARKSTAR_HD void invert_block(const SiteMatrices<F>& m, int thread, Sync&& sync
         F* x = m.at(inverse_block, row, column);
         const F* of_pivot = m.at(inverse_block, k, column);
         const F kept[] = {x[has_pivot ? k - row : 0], x[imaginary + (has_pivot ? k - row : 0)]};
-        const site::Complex<V> old = column == k ? site::Complex<V>{V::broadcast(0), V::broadcast(0)}
-                                                 : site::Complex<V>{V::load(x), V::load(x + imaginary)};
+        const site::Complex<V> old =
+            column == k ? site::Complex<V>{V::broadcast(0), V::broadcast(0)} : site::Complex<V>{V::load(x), V::load(x + imaginary)};
         const auto sum = site::multiply_add(factor, {V::broadcast(of_pivot[0]), V::broadcast(of_pivot[imaginary])}, old);
         sum.re.store(x);
         sum.im.store(x + imaginary);

@@ -12,9 +12,9 @@ using TransferKernel = void (*)(const TransferArguments<F>&, std::int64_t begin,
 
 }  // namespace coarse
 
-#define QUARKSTAR_DECLARE_TRANSFER(architecture)                                   \
-  namespace architecture {                                                         \
-  template <class F>                                                               \
+#define QUARKSTAR_DECLARE_TRANSFER(architecture)                                                   \
+  namespace architecture {                                                                         \
+  template <class F>                                                                               \
   coarse::TransferKernel<F> transfer_kernel(coarse::TransferStep step, int lanes, bool of_coarse); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_TRANSFER)

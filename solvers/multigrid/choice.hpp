@@ -7,9 +7,9 @@
 namespace quarkstar {
 
 /// The settings with aggregates and number of levels chosen by the lattice alone, so that no bit depends on its cut, where they are left
-/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; three levels where
-/// two would leave more than 4096 coarse sites and the coarse lattice can be divided again, four likewise. Aggregates of levels below the
-/// finest have 2^4 sites. Throws Error(input) naming `aggregate` for a lattice that no aggregates divide.
+/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; three levels
+/// where two would leave more than 4096 coarse sites and the coarse lattice can be divided again, four likewise. Aggregates of levels below
+/// the finest have 2^4 sites. Throws Error(input) naming `aggregate` for a lattice that no aggregates divide.
 MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 /// The same of a solver's: multigrid where the solver has it or settings of it are given.
 SolverSettings completed(SolverSettings settings, const Coord& lattice);

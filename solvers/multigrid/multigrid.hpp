@@ -14,7 +14,8 @@ namespace quarkstar {
 
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
-///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise is
+///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise
+///   is
 ///      a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0, and all levels anew; then verification (verify()). Null vectors from settings.files

@@ -6,6 +6,8 @@
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 using namespace quarkstar;
@@ -98,7 +100,7 @@ TEST_CASE("errors name file, line, key and what is allowed") {
   CHECK(message_of("mass = -4").starts_with("run.toml:1: mass: -4 is not above -3.95"));
   CHECK(message_of("policy = \"lucky\"")
             .starts_with("run.toml:1: policy: 'lucky' is unknown; use one of "
-                         "static, adaptive, "));
+                         "static, static-unfused, adaptive, "));
   CHECK(message_of("kappa = \"much\"").starts_with("run.toml:1: kappa: 'much' is no number"));
   CHECK(message_of("kappa = -0.1").starts_with("run.toml:1: kappa: -0.1 is not positive"));
   CHECK(message_of("links = 17").starts_with("run.toml:1: links: '17' is unknown; use one of 18, "));
@@ -132,6 +134,8 @@ TEST_CASE("every setting can be read back as a flag") {
     if (before.is_null() || before == "" || before == 0) continue;  // not set
     std::string text = before.is_string() ? before.get<std::string>() : before.dump();
     if (before.is_array()) text = text.substr(1, text.size() - 2);
+    if (before.is_array() && before.front().is_string())
+      text = fmt::format("{}", fmt::join(before.get<std::vector<std::string>>(), field.separator));
     if (before.is_array() && before.front().is_array()) {  // [0,0,0],[1,0,0] is 0,0,0+1,0,0
       for (std::size_t at; (at = text.find("],[")) != std::string::npos;) text.replace(at, 3, "+");
       text = text.substr(1, text.size() - 2);
