@@ -200,14 +200,14 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
                                                         : vectors_of_shifts;
     Footprint bytes = total(vectors_of(settings, solver, shape.images, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
-    if (settings.multigrid) {
+    bytes.multiply_solves(settings.in_flight);
+    if (settings.multigrid) {  // which all solves share, and which is set up before they begin
       const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, block, settings.precision, n);
       bytes.links += multigrid.matrices;
-      bytes.fields = multigrid.null_vectors + std::max(bytes.fields + multigrid.of_solve, multigrid.of_setup);
+      bytes.fields = multigrid.null_vectors + std::max(bytes.fields + settings.in_flight * multigrid.of_solve, multigrid.of_setup);
     }
     blocks.push_back(bytes);
   }
-  for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
       settings.in_flight * (static_cast<double>(recurrences_of(settings, solver, n).state_bytes) +
                             static_cast<double>(sizeof(double)) * n * recorded_iterations(settings.max_iterations));

@@ -212,7 +212,8 @@ void Multigrid::verify(double mass) {
 
   const double rounding = fine_.lattice()->precision() == Precision::double_ ? 1e-9 : 1e-3;
   const auto fail = [&](const std::string& what, const char* remedy) {
-    throw Error(ErrorKind::numerical, Parameter("null-vectors"), "the multigrid set-up failed: " + what, remedy);
+    // Of sums over all ranks, which all throw.
+    throw runtime::mpi::SharedError(ErrorKind::numerical, Parameter("null-vectors"), "the multigrid set-up failed: " + what, remedy);
   };
   if (!(verification_.orthonormality < rounding))
     fail(fmt::format("null vectors depend on each other on an aggregate, |P^+ P c - c| / |c| = {:.1e}", verification_.orthonormality),
