@@ -1,25 +1,17 @@
 #include "apps/run/solve_run.hpp"
 
-#include "apps/report/timeline.hpp"
-#include "apps/run/adaptive_cut.hpp"
-#include "apps/run/checkpoint.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
 #include "apps/run/null_vector_files.hpp"
-#include "apps/run/right_hand_sides.hpp"
-#include "apps/run/shared_account.hpp"
+#include "apps/run/run_state.hpp"
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
-#include "apps/run/solve_remedy.hpp"
-#include "apps/run/source_correlators.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "codelets/field/source_field.hpp"
-#include "codelets/quark_smear/smearers.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
@@ -44,16 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
-void write_trace(runtime::Session& session, const RunConfig& config) {
-  if (config.trace.empty()) return;
-  session.wait_all();
-  const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::filesystem::path file(config.trace);
-  if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
-  runtime::write_chrome_trace(session, session.events(), file.string());
-}
-
 /// Whether any rank has a number other than zero: a Krylov space of several masses that was interrupted leaves the guess.
 bool has_begun(const HostField& solution) {
   const bool mine = std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& z) { return z != 0.0; });
@@ -66,132 +48,10 @@ double residual_fraction(double residual, double tolerance) {
   return std::clamp(std::log(residual) / std::log(tolerance), 0.0, 1.0);
 }
 
-/// A source, what is solved from it, and its restart files where there are any.
-struct SourceState {
-  SourceRun& run;
-  Propagators propagators;
-  std::size_t remaining;  ///< right-hand sides
-  SourceCorrelators correlators;
-  std::optional<Checkpoint> checkpoint = {};
-  bool begun = false;
-};
-
-/// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.
-struct Run {
-  runtime::Session& session;
-  const RunConfig& config;  ///< with all sources
-  const ActionKind& kind;
-  const std::vector<double> masses;
-  const std::vector<std::vector<std::size_t>> operators;  ///< operators_of(config)
-  const std::vector<SolveKey> order;                      ///< of a source's solves in reports
-  /// The policy `adaptive` may cut a single one anew between solves, unless several are in flight.
-  std::vector<runtime::Decomposition> islands;
-  const HostGauge* gauge;                                      ///< with which sources and sinks are smeared; nullptr: none is
-  std::vector<std::unique_ptr<const QuarkSmearers>> smearers;  ///< of each island
-  AdaptiveCut adaptive;
-  std::optional<runtime::WorkerProfile> profile;
-  std::vector<SourceState> sources;
-  int total;  ///< right-hand sides
-  JobEnergyMeter meter;
-  RunWatch& watch;
-  SaveRequests save_requests;
-  std::unique_ptr<RunProgress> bar;
-  SetupTimes setup;
-  bool is_set_up = false;
-  int done = 0;
-  bool left_out = false;                      ///< solves have not begun, because the run is to end
-  std::vector<IslandReport> of_islands = {};  ///< where there are several
-
-  /// Groups on the graph at a time.
-  int groups_at_once() const { return config.solver.in_flight * static_cast<int>(islands.size()); }
-  bool together() const { return groups_at_once() > 1; }
-  bool gives_sources_as_they_complete() const { return sources.size() > 1; }
-  std::optional<double> named_mass(std::size_t mass) const { return kind.names_masses ? std::optional(masses[mass]) : std::nullopt; }
-  RunReport& first_report() const { return sources.front().run.report; }
-  /// Whether a group is solved: not where all its sources are new and none should begin. No exception: it would end those in flight.
-  bool begins(const std::vector<RightHandSide>& group) {
-    const auto has_begun = [this](const RightHandSide& side) { return sources[side.source].begun; };
-    const bool does = !begins_nothing_anywhere(watch) || std::any_of(group.begin(), group.end(), has_begun);
-    for (const RightHandSide& side : group) (does ? sources[side.source].begun : left_out) = true;
-    return does;
-  }
-  /// Links are where the solves need them.
-  void set_up() {
-    if (is_set_up) return;
-    is_set_up = true;
-    setup.ended("solver");
-    for (const SourceState& source : sources) source.run.report.setup = setup;
-    if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
-  }
-  /// For the decomposition as it is.
-  void make_smearers() {
-    smearers.clear();
-    for (const runtime::Decomposition& island : islands)
-      smearers.push_back(gauge != nullptr ? std::make_unique<QuarkSmearers>(island, *gauge, config.smearings()) : nullptr);
-  }
-  /// Of links, of measurements, of solves that are done: only a trace needs them all, and long runs would fill the memory.
-  void forget_events() const {
-    if (config.trace.empty() || done == 0) session.events().reset();
-  }
-
-  /// Ends the run where one of a group has not converged; all such sources have failed.
-  void require_convergence(const std::vector<RightHandSide>& group, const std::vector<SolveResult>& results) {
-    const RunReport* first = nullptr;
-    for (std::size_t v = 0; v < group.size(); ++v) {
-      RunReport& report = sources[group[v].source].run.report;
-      if (results[v].converged()) continue;
-      if (first == nullptr) first = &report;
-      if (!report.failure.empty()) continue;
-      report.failure = failure_of(group[v], results[v]);
-      tell_workers(report);
-    }
-    if (first == nullptr) return;
-    write_trace(session, config);
-    const std::string source = sources.size() > 1 ? fmt::format("source {}, ", text_of(first->config.source)) : "";
-    throw runtime::mpi::SharedError(ErrorKind::numerical, "", source + first->failure, "");
-  }
-
-  std::string failure_of(const RightHandSide& side, const SolveResult& result) const {
-    const auto mass = named_mass(side.mass);
-    return fmt::format("{}{}: {} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}; {}",
-                       kind.text_of_column(side.column), mass ? fmt::format(", {} {}", kind.mass_key, *mass) : "", config.solver.solver,
-                       result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason),
-                       remedy_for(result.reason, config));
-  }
-
-  /// The timeline of what ran until the first solve was done. With others in flight no later moment is without tasks.
-  void keep_timeline(bool among_others) const {
-    session.wait_all();
-    record_timeline(session, first_report());
-    if (among_others && config.trace.empty()) session.events().set_detail(runtime::Events::Detail::totals);
-  }
-
-  /// What the workers have done so far, and how the lattice was cut.
-  void tell_workers(RunReport& report) {
-    if (&report != &first_report()) {
-      report.workers = first_report().workers;
-      report.timeline = first_report().timeline;
-    }
-    report.resplits = adaptive.resplits();
-    report.islands = of_islands;
-    if (profile) record_worker_times(*profile, report);
-  }
-
-  /// Gives the propagators of a source away.
-  void conclude(SourceState& source) {
-    RunReport& report = source.run.report;
-    bring_into_order(report.solves, order);
-    tell_workers(report);
-    if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
-    report.correlators = source.correlators.correlators();
-    source.run.done(std::exchange(source.propagators, {}));
-  }
-};
-
 /// The restart files of a group.
 class GroupFiles {
  public:
-  GroupFiles(Run& run, const std::string& equation, const std::vector<RightHandSide>& group)
+  GroupFiles(RunState& run, const std::string& equation, const std::vector<RightHandSide>& group)
       : every_(run.config.checkpoint_every), requests_(run.save_requests), done_before_(group.size(), 0) {
     if (run.config.checkpoint.empty()) return;
     for (const RightHandSide& side : group) {
@@ -233,7 +93,7 @@ std::string iterations_text(const std::vector<SolveResult>& results) {
 /// An operator of the run, and its solves.
 class OperatorSolves {
  public:
-  OperatorSolves(Run& run, const MakeOperator& make, std::span<const std::size_t> masses)
+  OperatorSolves(RunState& run, const MakeOperator& make, std::span<const std::size_t> masses)
       : run_(run),
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
@@ -412,7 +272,7 @@ class OperatorSolves {
     if (first) run_.keep_timeline(among_others_);
   }
 
-  Run& run_;
+  RunState& run_;
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
   double mass_;  ///< its first
@@ -433,7 +293,7 @@ std::vector<SolveKey> order_of_solves(const RunConfig& config, const std::vector
 }
 
 /// Islands take groups from one pool, each in_flight at a time.
-void solve_on_islands(Run& run, OperatorSolves& solves) {
+void solve_on_islands(RunState& run, OperatorSolves& solves) {
   const auto islands = static_cast<int>(run.islands.size());
   GroupPool pool(islands, solves.groups());
   for (const runtime::Decomposition& island : run.islands) {
@@ -461,7 +321,7 @@ void solve_on_islands(Run& run, OperatorSolves& solves) {
 
 /// Where every mass has an operator of its own, operators are in flight together, and their links are made while others are solved for;
 /// else groups of the one operator.
-void solve_all(Run& run, const MakeOperator& make) {
+void solve_all(RunState& run, const MakeOperator& make) {
   const std::vector<std::vector<std::size_t>>& operators = run.operators;
   std::optional<SharedAccount> account;
   const auto begin = [&] {
@@ -516,25 +376,25 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   const std::vector<double> masses = config.masses();
   const std::vector<std::vector<std::size_t>> operators = operators_of(config);
   const int total = static_cast<int>(config.columns.size() * masses.size() * sources.size());
-  Run run{.session = session,
-          .config = config,
-          .kind = kind,
-          .masses = masses,
-          .operators = operators,
-          .order = order_of_solves(config, masses),
-          .islands = planned.islands,
-          .gauge = gauge,
-          .smearers = {},
-          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
-                                  whole_units(config.solver, decomposition.lattice())),
-          .profile = {},
-          .sources = {},
-          .total = total,
-          .meter = JobEnergyMeter(session),
-          .watch = watch,
-          .save_requests = SaveRequests(watch),
-          .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),
-          .setup = std::move(setup)};
+  RunState run{.session = session,
+               .config = config,
+               .kind = kind,
+               .masses = masses,
+               .operators = operators,
+               .order = order_of_solves(config, masses),
+               .islands = planned.islands,
+               .gauge = gauge,
+               .smearers = {},
+               .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
+                                       whole_units(config.solver, decomposition.lattice())),
+               .profile = {},
+               .sources = {},
+               .total = total,
+               .meter = JobEnergyMeter(session),
+               .watch = watch,
+               .save_requests = SaveRequests(watch),
+               .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),
+               .setup = std::move(setup)};
   Propagators unsolved;
   for (const double mass : masses) unsolved.push_back({mass, {}, std::vector<HostField>(config.columns.size())});
   for (SourceRun& source : sources) {
