@@ -179,14 +179,12 @@ struct Solver::Impl {
       limits.patience = 200;
       limits.resolution = half ? 1e-2 : 1e-3;  // what the low precision's products leave certain
     }
-    // CG lets |r| rise first where the source is rich in low modes, for O(1/m) iterations: 260 at m = 0.005.
-    constexpr int of_light_masses = 10;
-    if (is_hermitian) limits.patience *= of_light_masses;
     for (std::size_t v = 0; v < goal.n; ++v) {
       const bool done = goal.target2[v] == infinite;
       // |r| of conjugate gradient does not fall all the time. Of a source that is smooth it first stays above |b| until the lowest modes
       // are resolved, for about the largest eigenvalue over the smallest, some 1 / m iterations.
-      if (is_hermitian && !done) limits.patience = std::max(limits.patience, static_cast<int>(std::min(5 / goal.mass[v], 1e9)));
+      if (is_hermitian && !done)
+        limits.patience_at_first = std::max(limits.patience_at_first, static_cast<int>(std::min(5 / goal.mass[v], 1e9)));
       const double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
