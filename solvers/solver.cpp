@@ -183,8 +183,7 @@ struct Solver::Impl {
       const bool done = goal.target2[v] == infinite;
       // |r| of conjugate gradient does not fall all the time. Of a source that is smooth it first stays above |b| until the lowest modes
       // are resolved, for about the largest eigenvalue over the smallest, some 1 / m iterations.
-      if (is_hermitian && !done)
-        limits.patience_at_first = std::max(limits.patience_at_first, static_cast<int>(std::min(5 / goal.mass[v], 1e9)));
+      if (is_hermitian && !done) limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
       const double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
@@ -469,6 +468,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   auto pool = s.pools.mine(count);  // gives up fields of another size first
   prepare(count);
   const runtime::HandlePool::Use pooled(std::move(pool));
+  const runtime::Settled settled;  // the caller's vectors
   const FullField b(s.lattice(), s.components, count), x(s.lattice(), s.components, count), r(s.lattice(), s.components, count),
       e(s.lattice(), s.components, count);
   for (const int parity : {0, 1}) {

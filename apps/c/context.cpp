@@ -78,9 +78,25 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
-constexpr std::array<std::string_view, 17> command_keys{
-    "gauge",        "lattice", "reunitarize", "action",           "source", "sinks", "columns", "in-flight", "bound", "residual-history",
-    "rank-weights", "share",   "checkpoint",  "checkpoint-every", "out",    "json",  "trace"};
+constexpr std::array<std::string_view, 19> command_keys{"gauge",
+                                                        "lattice",
+                                                        "reunitarize",
+                                                        "action",
+                                                        "source",
+                                                        "sinks",
+                                                        "columns",
+                                                        "in-flight",
+                                                        "bound",
+                                                        "residual-history",
+                                                        "rank-weights",
+                                                        "share",
+                                                        "checkpoint",
+                                                        "checkpoint-every",
+                                                        "out",
+                                                        "json",
+                                                        "trace",
+                                                        "deflate",
+                                                        "multigrid-setup"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

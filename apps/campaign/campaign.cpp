@@ -31,6 +31,7 @@ struct Refused {
 constexpr std::string_view has_journal = "leave it out: what is done is in the journal, and is not done again";
 constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
                                {"source", "list them in `sources`"},
+                               {"multigrid-setup", "leave it out: null vectors are of one configuration, and are made anew for each"},
                                {"columns", "leave it out: correlators need all of them"},
                                {"json", "leave it out: results are in the folder `out`"},
                                {"trace", "use `quarkstar solve` for one configuration"},

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 namespace quarkstar::app {
@@ -90,9 +91,16 @@ IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, c
     return is_gpu(session, w) == is_gpu(session, 0) && session.worker(w).team.threads() == session.worker(0).team.threads();
   };
   if (devices < 2 || !why_not.empty() || config.blocks[0] > 0 || !std::all_of(workers.begin(), workers.end(), alike)) return {};
-  const auto groups = static_cast<int>(groups_of(config, operators_of(config).front()).size());
+  const std::vector<std::vector<RightHandSide>> all = groups_of(config, operators_of(config).front());
+  const auto groups = static_cast<int>(all.size());
+  std::map<std::size_t, int> of_mass;  // groups of one mass take about the same time
+  for (const std::vector<RightHandSide>& group : all) ++of_mass[group.front().mass];
   constexpr int enough = 4;
-  if (groups % devices != 0 && groups < enough * devices)
+  // Each island sets up a multigrid of its own, one after another.
+  const auto comes_out = [&](const auto& mass) {
+    return mass.second >= enough * devices || (!config.solver.multigrid && mass.second % devices == 0);
+  };
+  if (!std::all_of(of_mass.begin(), of_mass.end(), comes_out))
     return {{}, fmt::format("{} group{} of right-hand sides would not keep {} devices at work", groups, groups > 1 ? "s" : "", devices)};
   return {islands_of(session, workers, devices, lattice, config),
           fmt::format("{} groups of right-hand sides for {} devices that are alike", groups, devices)};

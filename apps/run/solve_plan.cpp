@@ -88,18 +88,20 @@ bool fits(const std::vector<MemoryNeed>& needs) {
 }
 
 /// With config.nrhs right-hand sides together, or fewer for more islands.
-PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, RunConfig config) {
+PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const RunConfig& config) {
   IslandPlan shared = plan_islands(session, lattice, config);
   if (shared.islands.size() > 1) {
-    if (!config.was_given("nrhs")) config.nrhs = nrhs_for_islands(config, static_cast<int>(shared.islands.size()));
+    RunConfig of_islands = config;
+    const bool may_change = !config.was_given("nrhs") && !find_krylov_solver(config.solver.solver)->mixes_vectors;  // else bits would
+    if (may_change) of_islands.nrhs = nrhs_for_islands(config, static_cast<int>(shared.islands.size()));
     DevicePlan devices;
     devices.reason = shared.reason;
     for (const runtime::Decomposition& island : shared.islands)
       for (const runtime::Block& block : island.blocks())
         devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-    std::vector<MemoryNeed> memory = memory_needs(session, shared.islands, config);
+    std::vector<MemoryNeed> memory = memory_needs(session, shared.islands, of_islands);
     if (config.islands || fits(memory))
-      return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), config.nrhs};
+      return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
     shared.reason = "islands would need more memory";
   }
   PlannedLattice where = plan_run(session, lattice, config);

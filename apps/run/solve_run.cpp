@@ -10,6 +10,7 @@
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "codelets/field/source_field.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
@@ -178,6 +179,7 @@ class OperatorSolves {
       sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
+    const runtime::Settled settled;
     const QuarkSmearers* const smearers = run_.smearers[island].get();
     const SourceColumns right_hand_sides(decomposition, std::move(sources), smearers);
     const bool has_files = !config.checkpoint.empty(), quiet_files = has_files && runtime::mpi::Job::current().is_distributed();

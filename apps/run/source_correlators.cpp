@@ -3,6 +3,7 @@
 #include "apps/run/report.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/wait_for_readers.hpp"
+#include "runtime/graph/graph_failure.hpp"
 
 #include <fmt/format.h>
 
@@ -55,6 +56,7 @@ void SourceCorrelators::contract_copy(Contractions& contractions, std::size_t ma
       lattice->vectors_in_lanes() == 1 ? lattice
                                        : std::make_shared<Lattice>(lattice->decomposition(), lattice->precision(), lattice->boundary());
   const FullField field(of_sites, columns.front().components, static_cast<int>(columns.size()));
+  const runtime::Settled settled;
   for (const int parity : {0, 1}) transfer::load(field.of(parity), columns);
   std::vector<int> vectors(columns.size());
   std::iota(vectors.begin(), vectors.end(), 0);

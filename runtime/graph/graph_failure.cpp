@@ -84,6 +84,11 @@ void detail::run_guarded(const Codelet& codelet, Implementation implementation, 
   }
 }
 
+Settled::~Settled() {
+  if (std::uncaught_exceptions() == before_ || !GraphFailure::happened() || !Session::is_running()) return;
+  if (Session& session = Session::current(); session.messages() == nullptr) wait_quietly(session);
+}
+
 void wait_quietly(Session& session) {
   const mpi::Waits waits;
   mpi::Messages* messages = session.messages();

@@ -2,6 +2,8 @@
 // An exception in a codelet ends the graph: what it was, and who hears of it.
 #include "runtime/graph/codelet.hpp"
 
+#include <exception>
+
 namespace quarkstar::runtime {
 
 class Session;
@@ -32,6 +34,19 @@ namespace detail {
 /// Runs a task, or a part of one, unless the graph has ended; an exception ends it.
 void run_guarded(const Codelet& codelet, Implementation implementation, Call& call, const Placement& placement) noexcept;
 }  // namespace detail
+
+/// Where tasks use memory of this scope: the Error of an ended graph leaves it only when no task runs any more. On several ranks, which
+/// such an error ends, it does not wait.
+class Settled {
+ public:
+  Settled() : before_(std::uncaught_exceptions()) {}
+  ~Settled();
+  Settled(const Settled&) = delete;
+  Settled& operator=(const Settled&) = delete;
+
+ private:
+  int before_;
+};
 
 /// Session::wait_all() for destructors: says nothing of failed tasks.
 void wait_quietly(Session& session);

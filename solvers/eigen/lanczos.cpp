@@ -214,11 +214,18 @@ bool BlockLanczos::is_window_too_low(const Ritz& ritz) const {
   return theta[static_cast<std::size_t>(settings_.modes) - 1] < grown;
 }
 
-/// The thick restart: locks what has converged to rounding, and keeps the best of the others.
+/// The thick restart: locks what has converged to rounding and, as it will not improve any more, far below the tolerance; keeps the best of
+/// the others.
 void BlockLanczos::restart(Ritz& ritz) {
   const int kept = kept_for(settings_);
   const double largest = ritz.theta.cwiseAbs().maxCoeff();
-  while (state_.locked < std::min(settings_.modes, kept) && ritz.residual(state_.locked) <= rounding * largest) ++state_.locked;
+  const auto is_done = [&](int i) {
+    constexpr double far = 0.1;
+    const double theta = ritz.theta(i), residual = ritz.residual(i);
+    return residual <= rounding * largest && theta > 1 &&
+           residual * state_.window.high / (theta - 1) <= far * state_.caution * settings_.tolerance;
+  };
+  while (state_.locked < std::min(settings_.modes, kept) && is_done(state_.locked)) ++state_.locked;
   basis_.rotate(ritz.vectors.leftCols(kept));
   h_.setZero();
   h_.topLeftCorner(kept, kept) = ritz.theta.head(kept).cast<std::complex<double>>().asDiagonal();
@@ -294,6 +301,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     if (is_window_too_low(now)) {
       restart(now);
       widen("wanted modes lie in the filter's window");
+      if (progress && !progress(state_, 0)) break;
       continue;
     }
     // Of the residual of p(A) a part high / (theta - 1) at most is that of A.
@@ -318,6 +326,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
       }
       constexpr double most_caution = 1e-5;
       state_.caution /= 10;
+      state_.locked = 0;  // they are to improve
       if (state_.caution < most_caution)
         throw Error(ErrorKind::numerical, Parameter("tol"),
                     fmt::format("|A v - lambda v| stays at {:.1e}", *std::max_element(result.residuals.begin(), result.residuals.end())),

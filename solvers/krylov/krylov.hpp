@@ -30,9 +30,9 @@ struct KrylovState;
 struct KrylovLimits {
   PerVector target_norm2{};  ///< converged when |r|^2 <= this
   std::array<int, most_vectors> most_iterations{};
-  int patience = 1000;        ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  int patience_at_first = 0;  ///< the same, if it is more, until |r|^2 falls below what the first iterations reach
-  int check_every = 16;  ///< iterations between two looks at the stop flag (iterations_a_batch())
+  int patience = 1000;                                ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  std::array<int, most_vectors> patience_at_first{};  ///< the same, if it is more, until |r|^2 falls below what the first iterations reach
+  int check_every = 16;                               ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
   int restart = 8;                ///< directions that a solver keeps before it starts anew, where it keeps them
   Preconditioner precondition{};  ///< empty: none. Obeyed by solvers that are `flexible`
@@ -118,8 +118,8 @@ KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, c
 struct KrylovState : VectorStatus {
   static constexpr double iterations_a_digit = 28;  ///< of |r|, where nothing is computed (counted_batches.hpp)
   std::int32_t vectors = 1;
-  std::int32_t patience = 0, patience_at_first = 0;
-  std::int32_t most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
+  std::int32_t patience = 0;
+  std::int32_t patience_at_first[most_vectors]{}, most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
   StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
   double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
   double drop2 = 0, largest[most_vectors]{};  ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
@@ -156,7 +156,7 @@ struct KrylovState : VectorStatus {
     if (value <= target[v]) return StopReason::converged;
     if (status.step + 1 >= most_iterations[v]) return StopReason::iteration_limit;
     constexpr int first = 16;  // steps
-    const int most = best_step[v] < first && patience_at_first > patience ? patience_at_first : patience;
+    const int most = best_step[v] < first && patience_at_first[v] > patience ? patience_at_first[v] : patience;
     return status.step - best_step[v] >= most ? StopReason::stagnation : StopReason::running;
   }
   /// verdict() before the first iteration.

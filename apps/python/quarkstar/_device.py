@@ -12,7 +12,7 @@ import numpy as np
 
 from ._errors import InputError, MachineError
 
-_CUDA = 2  # kDLCUDA
+_CUDA, _CUDA_MANAGED = 2, 13  # kDLCUDA, kDLCUDAManaged
 _COMPLEX = 5  # kDLComplex
 _CONTEXT, _DEVICE = 1, 9  # CU_POINTER_ATTRIBUTE_*
 _LEGACY = 1  # the default stream, for producers and for the driver
@@ -233,9 +233,9 @@ def zeros(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
 
 
 def is_on_device(array: Any) -> bool:
-    if hasattr(array, "__cuda_array_interface__"):
-        return True
-    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+    if hasattr(array, "__dlpack_device__"):
+        return array.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED)
+    return hasattr(array, "__cuda_array_interface__")
 
 
 def taken(array: Any, argument: str) -> DeviceArray:
@@ -248,8 +248,10 @@ def taken(array: Any, argument: str) -> DeviceArray:
 
     if _driver() is None:
         raise refuse("but this machine has no CUDA driver (libcuda.so.1) that works", "copy it to the host")
-    if hasattr(array, "__cuda_array_interface__"):
-        facts = array.__cuda_array_interface__
+    # Before version 3 the interface tells no stream, and torch's tells no lazy conjugate: there DLPack's producer sees to both.
+    of_torch = type(array).__module__.split(".")[0] == "torch"
+    facts = None if of_torch else getattr(array, "__cuda_array_interface__", None)
+    if facts is not None and (facts.get("version", 0) >= 3 or not hasattr(array, "__dlpack__")):
         try:
             pointer, shape, strides, stream = facts["data"][0], tuple(facts["shape"]), facts.get("strides"), facts.get("stream")
             dtype = np.dtype(facts["typestr"])
@@ -257,7 +259,10 @@ def taken(array: Any, argument: str) -> DeviceArray:
             raise refuse(f"and its __cuda_array_interface__ is not complete ({error})", "give an array of cupy, torch or numba") from None
         owner = array
     else:
-        owner = _Taken(array)
+        try:
+            owner = _Taken(array)
+        except (BufferError, RuntimeError) as error:
+            raise refuse(f"and its library does not give it ({error})", "detach() or resolve_conj() it first") from None
         tensor = owner.managed.tensor
         shape = tuple(tensor.shape[: tensor.ndim])
         kind = f"complex{tensor.type.bits}" if tensor.type.code == _COMPLEX and tensor.type.lanes == 1 else f"DLPack code {tensor.type.code}"
