@@ -4,10 +4,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 good=(solve --gauge lattice.ildg --out out)
 
-expect 2 'use one of solve, run, gauge, ' 
-expect 2 "error: quarkstar: 'nonsense' is no subcommand; use one of solve, run, gauge, .*see .quarkstar --help" nonsense
+expect 2 'use one of solve, run, eigen, gauge, ' 
+expect 2 "error: quarkstar: 'nonsense' is no subcommand; use one of solve, run, eigen, gauge, .*see .quarkstar --help" nonsense
 expect 2 "error: .*--gauge.*see .quarkstar run --help" run lattice.toml --gauge lattice.ildg
-expect 2 "'slove' is no subcommand; did you mean 'solve'. use one of solve, run, gauge, " slove --gauge lattice.ildg
+expect 2 "'slove' is no subcommand; did you mean 'solve'. use one of solve, run, eigen, gauge, " slove --gauge lattice.ildg
 expect 2 "error: quarkstar bench: 'dslah' is no subcommand; did you mean 'dslash'. use one of stream, " bench dslah
 expect 2 "error: quarkstar gauge: 'foo' is no subcommand; use one of info, " gauge foo lattice.ildg
 expect 0 'Usage: ' gauge --help
