@@ -52,4 +52,4 @@ expect 2 'error: --levels: level 1 cannot be coarsened' "${gcr[@]}" --levels 3 -
 expect 2 'error: --no-fallback: it is of multigrid' "${solve[@]}" --no-fallback --json x.json
 expect 2 'error: --precision: multigrid has no fields in half precision' "${gcr[@]}" --precision half --json x.json
 expect 2 'error: --schur: multigrid is for the asymmetric' "${gcr[@]}" --schur symmetric --json x.json
-expect 2 'error: --aggregate: aggregate means nothing for the action hisq' "${solve[@]}" --action hisq --mass 0.1 --solver cg --aggregate 2,2,2,2 --json x.json
+expect 2 'error: --aggregate: aggregate means nothing for the action hisq' solve --gauge lattice.ildg --action hisq --mass 0.1 --solver cg --aggregate 2,2,2,2 --json x.json
