@@ -2,7 +2,6 @@
 # Several solves on the graph together, GCR with Schwarz domains, and throttled workers: the answers of one solve after another.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | grep -E '^ *-?[0-9]' || true; }
 # compare ARGUMENT...: histories and correlators are those in expected.txt.
 compare() {
   expect 0 '^wrote other.json' "$@" --residual-history --json other.json

@@ -2,7 +2,6 @@
 # GCR with multigrid: converges, with the same bits for every cut and policy, and errors that name the flag.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | grep -E '^ *-?[0-9]' || true; }
 
 solve=(solve --gauge lattice.ildg --kappa 0.14 --threads 1 --no-tune --columns 0-2)
 gcr=("${solve[@]}" --solver gcr --aggregate 2 2 2 2 --null-vectors 8 --setup-steps 10 --setup-cycles 1 --coarse-steps 8 --smoother-steps 2)

@@ -29,9 +29,6 @@ fails() {
   ranks "$@" || got=$?
   one_error "$code" "$pattern" "$got" "$*"
 }
-# Residual histories, and correlators where all columns were solved.
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | sed -nE '/^ *-?[0-9]/p'; }
-
 # compare N ARGUMENT...: histories and correlators on N ranks are those in expected.txt.
 compare() {
   ranks "$@" --residual-history --json ranks.json || { cat stderr.txt; die "mpirun -n $* failed"; }

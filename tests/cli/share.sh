@@ -2,7 +2,6 @@
 # Islands: devices that share groups of right-hand sides in place of the lattice give the bits of one device.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | grep -E '^ *-?[0-9]' || true; }
 compare() {
   expect 0 '^wrote other.json' "$@" --residual-history --json other.json
   results other.json | cmp expected.txt - || die "the bits depend on the islands: $*"

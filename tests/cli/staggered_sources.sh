@@ -7,7 +7,6 @@ make_configuration
 sources=(point:0,0,0,0 point:1,2,3,4 wall:2)
 list="${sources[0]}+${sources[1]}+${sources[2]}"
 solve=(solve --gauge lattice.ildg --action hisq --tol 1e-10 --threads 1 --no-tune --residual-history)
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | grep -E '^ *-?[0-9]' || true; }
 most() { grep -oh "\"$1\": [0-9]*" "${@:2}" | grep -o '[0-9]*$' | sort -n | tail -1; }
 
 # alone FLAG...: results and restart files of each source, solved for by itself.

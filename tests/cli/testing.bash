@@ -37,6 +37,9 @@ make_configuration() {
   expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 7 --format ildg
 }
 
+# results FILE: residual histories of a JSON report, and correlators where all columns were solved.
+results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | sed -nE '/^ *-?[0-9]/p'; }
+
 # open_in_browser PAGE: a browser, where there is one, has nothing to say against a file of HTML, on dark and on light paper.
 open_in_browser() {
   local browser scheme
