@@ -15,8 +15,9 @@ namespace {
 using runtime::Call;
 
 /// Buffers: out, in. The arguments' pointers are filled in when the task runs.
-SmearArguments arguments_of(Call& call) {
-  SmearArguments a = call.arguments<SmearArguments>();
+template <class Arguments>
+Arguments arguments_of(Call& call) {
+  Arguments a = call.arguments<Arguments>();
   a.out = call.buffer<double>(0);
   a.in = call.buffer<const double>(1);
   return a;
@@ -24,20 +25,13 @@ SmearArguments arguments_of(Call& call) {
 
 void run_smear(Call& call) {
   static constexpr arch::KernelTable<SmearKernel (*)()> table = QUARKSTAR_KERNEL_TABLE(smear_kernel);
-  const SmearArguments a = arguments_of(call);
+  const SmearArguments a = arguments_of<SmearArguments>(call);
   const SmearKernel kernel = table.current()();
   call.team().for_range(a.in_shape.rows(), [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
 }
 
-ApeArguments ape_arguments_of(Call& call) {
-  ApeArguments a = call.arguments<ApeArguments>();
-  a.out = call.buffer<double>(0);
-  a.in = call.buffer<const double>(1);
-  return a;
-}
-
 void run_ape(Call& call) {
-  const ApeArguments a = ape_arguments_of(call);
+  const ApeArguments a = arguments_of<ApeArguments>(call);
   call.team().for_range(a.in_shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row)
       for (int mu = 0; mu < 4; ++mu) {
@@ -61,8 +55,8 @@ void run_unitarize(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
-void smear_on_cuda(Call& call) { cuda::launch_smear(arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
-void ape_on_cuda(Call& call) { cuda::launch_ape(ape_arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
+void smear_on_cuda(Call& call) { cuda::launch_smear(arguments_of<SmearArguments>(call), static_cast<runtime::CudaStream>(call.stream())); }
+void ape_on_cuda(Call& call) { cuda::launch_ape(arguments_of<ApeArguments>(call), static_cast<runtime::CudaStream>(call.stream())); }
 void unitarize_on_cuda(Call& call) {
   cuda::launch_unitarize(call.buffer<double>(0), call.arguments<gauge::LinkShape>(), static_cast<runtime::CudaStream>(call.stream()));
 }
