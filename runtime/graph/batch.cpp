@@ -156,16 +156,18 @@ Batch::~Batch() {
 
 bool Batch::can_fuse() const {
   const Session& session = Session::current();
-  if (!keeps_owners(session.options().policy) || parts_.size() < 2 || has_messages(parts_)) return false;
+  const std::string& policy = session.options().policy;
+  if (!fuses_batches(policy) || parts_.size() < 2 || has_messages(parts_)) return false;
   const int owner = parts_.front().placement.owner;
-  const bool on_cuda = session.worker(owner).kind == Worker::Kind::cuda;
+  // Others than static ones may give the task to any worker.
+  const bool on_cuda = keeps_owners(policy) ? session.worker(owner).kind == Worker::Kind::cuda : session.gpu_count() > 0;
   return std::all_of(parts_.begin(), parts_.end(),
                      [&](const Part& part) { return part.placement.owner == owner && (!on_cuda || part.codelet->cuda() != nullptr); });
 }
 
 bool Batch::can_be_replayed() {
   Session& session = Session::current();
-  return session.gpu_count() > 0 && keeps_owners(session.options().policy) &&
+  return session.gpu_count() > 0 && fuses_batches(session.options().policy) &&
          (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
          !GraphRecording::is_active();
 }

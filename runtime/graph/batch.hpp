@@ -16,10 +16,11 @@ struct Replays {
       nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles. Without: `most` replays
 };
 
-/// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under a policy
-/// that keeps_owners() (`static`, `adaptive`), they are submitted as one task that runs them in order: StarPU then costs one task instead
-/// of hundreds. On a GPU the second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of
-/// several GPUs that reach each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work
+/// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker, they are
+/// submitted as one task that runs them in order, on the worker that the policy chooses: StarPU then costs one task instead of hundreds,
+/// and a policy decides about milliseconds of work (`static-unfused` alone sees each task). On a GPU the second batch with the same work is
+/// captured as a CUDA graph and later ones replay it. Under a policy that keeps_owners() (`static`, `adaptive`) so are the tasks of several
+/// GPUs that reach each other's memory, and where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work
 /// between two exchanges. Otherwise they are submitted one by one.
 ///
 /// On several ranks whose GPUs reach each other (mpi::Messages::by_device) messages and sums over ranks are collected too and become steps

@@ -67,7 +67,10 @@ void run_on_cpu(starpu_task* task, void* descriptions[], detail::TaskRecord* rec
   }
   tell(end_access, task, buffers.data());
   Watchdog::ends(worker);
-  if (!call.parts_recorded())
+  if (call.parts_recorded()) {
+    if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
+      costs->record(worker, record->codelet->name(), record->cost.bytes, starpu_timing_now() - begin);
+  } else
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, session.throttler().stretch(worker, begin),
                                      call.skipped() ? Cost{} : record->cost, call.skipped(), false, 1, record->codelet->kind()});
 }
@@ -120,7 +123,7 @@ void record_gpu_times(void* argument) noexcept {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   if (record->gpu_times == nullptr) return;  // it ran on a CPU
   try {
-    if (!GraphFailure::happened()) record->gpu_times->record(Session::current().events());
+    if (!GraphFailure::happened()) record->gpu_times->record(Session::current().events(), record->codelet->name());
   } catch (...) {
     GraphFailure::note(*record->codelet, record->placement, starpu_worker_get_id_check());
   }

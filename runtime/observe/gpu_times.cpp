@@ -1,6 +1,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/observe/gpu_times.hpp"
 
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/observe/share_interval.hpp"
 
 #include <cuda_runtime_api.h>
@@ -44,7 +45,7 @@ void GpuTimes::end() {
   groups_.push_back(parts_.size());
 }
 
-void GpuTimes::record(Events& events) {
+void GpuTimes::record(Events& events, std::string_view task) {
   std::vector<double> times;
   for (const cudaEvent_t event : marks_) times.push_back(std::max(times.empty() ? 0.0 : times.back(), clock_.host_us(event)));
   const double begin = times.front(), end = times.back();
@@ -64,6 +65,11 @@ void GpuTimes::record(Events& events) {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       share(std::span(parts_).subspan(first, groups_[g] - first), times[g], times[g + 1]);
       first = groups_[g];
+    }
+    if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr && parts_.size() > 1) {
+      double bytes = 0;
+      for (const Event& part : parts_) bytes += part.cost.bytes;
+      costs->record(worker_, task, bytes, end - begin);
     }
     events.record(worker_, recorded, end - begin);
     for (auto& [worker, parts] : elsewhere_) {

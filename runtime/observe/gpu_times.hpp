@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 struct CUevent_st;
@@ -39,8 +40,8 @@ class GpuTimes {
 
   /// Records the parts with their times on the host's clock (starpu_timing_now, microseconds; error about 10 us for all of them in common,
   /// 1 us between those of one GPU). Every worker of the parts was busy from the begin to the end. Only after the task has ended on the
-  /// GPU.
-  void record(Events& events);
+  /// GPU. task: the codelet's name, under which a task of several parts is remembered as a whole, for policies that predict.
+  void record(Events& events, std::string_view task);
 
  private:
   void mark();

@@ -65,6 +65,8 @@ starpu_sched_policy* find_own_policy(std::string_view name) {
 
 bool keeps_owners(std::string_view name) { return name == "static" || name == "adaptive"; }
 
+bool fuses_batches(std::string_view name) { return name != "static-unfused"; }
+
 starpu_sched_policy* resolve_policy(const std::string& name) {
   if (is_policy_library(name)) return load_policy(name);
   if (!is_policy(name))

@@ -37,8 +37,11 @@ starpu_sched_policy* resolve_policy(const std::string& name);
 /// has an implementation for one kind of worker only they can keep it waiting for ever.
 void require_policy_for_gpus(std::string_view name);
 
-/// Whether all tasks of a block run on its owner, so that a batch of them can be one task.
+/// Whether all tasks of a block run on its owner, so that a batch of several owners can be one task each.
 bool keeps_owners(std::string_view name);
+
+/// Whether a batch of one owner is one task, which the policy gives to a worker as a whole. Of all policies but `static-unfused`.
+bool fuses_batches(std::string_view name);
 
 /// Idle workers of our policies give their core away instead of polling on: for ranks that share cores, where a poller delays
 /// every message by the system's time slice.

@@ -148,6 +148,7 @@ TEST_CASE("policies by name") {
   CHECK(keeps_owners("adaptive"));
   CHECK_FALSE(keeps_owners("halo-first"));
   CHECK_FALSE(keeps_owners("static-unfused"));  // each of its tasks is to be seen
+  CHECK_FALSE(fuses_batches("static-unfused"));
   CHECK_FALSE(keeps_owners("dmdas"));
   CHECK(is_policy_library("./libmine.so"));
   CHECK(is_policy_library("libmine.so"));
