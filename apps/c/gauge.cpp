@@ -149,8 +149,6 @@ qs_status qs_gauge_generate(qs_session* session, const int lattice[4], const qs_
                   require(gauge, "gauge");
                   require(heatbath, "heatbath");
                   const auto wanted = taken(heatbath, "heatbath");
-                  if (context.session->gpu_count() > 0)
-                    refuse("session", "heatbaths run on CPUs alone", "open the session with devices = cpu");
                   config.lattice = lattice_of(lattice);
                   config.heatbath.beta = wanted.beta;
                   if (wanted.seed != 0) config.heatbath.seed = wanted.seed;

@@ -30,9 +30,7 @@ void check(const GenerateConfig& config) {
 
 Generated generate(const GenerateConfig& config, RunWatch& watch) {
   check(config);
-  runtime::SessionOptions options = config.session;
-  options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
-  runtime::Session session(with_cpu_kernels(options, KernelTuning::known));
+  runtime::Session session(with_cpu_kernels(config.session, KernelTuning::known));
   return generate(session, config, watch);
 }
 
@@ -48,8 +46,7 @@ Generated generate(runtime::Session& session, const GenerateConfig& config, RunW
   } else {
     result.gauge = heatbath::hot_start(config.lattice, box, config.heatbath.seed, team);
   }
-  const int workers = static_cast<int>(session.workers().size());
-  gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, workers), 1);
+  gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, session.block_owners()), 1);
   load(links, result.gauge);
   heatbath::Heatbath chain(links, config.heatbath);
   const std::unique_ptr<RunProgress> bar = watch.progress("sweep", config.sweeps);

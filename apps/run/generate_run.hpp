@@ -18,7 +18,7 @@ struct GenerateConfig {
   int sweeps = 100;            ///< in all
   int thermalization = 50;     ///< the first of them, left out of the mean plaquette
   std::string start = "hot";   ///< hot or cold
-  Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
+  Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers, or of GPUs where there are any
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   runtime::SessionOptions session = session_defaults();
 };
@@ -30,10 +30,11 @@ struct Generated {
 };
 
 /// Runs the chain in a session of its own, with progress, told to `watch`. The configuration depends on lattice, heatbath, sweeps and
-/// start alone, not on ranks, blocks or workers. Collective. Throws Error(input) for odd extents, Interrupted where `watch` says so.
+/// start alone, not on ranks, blocks, workers or devices. Collective. Throws Error(input) for odd extents, Interrupted where `watch` says
+/// so.
 Generated generate(const GenerateConfig& config, RunWatch& watch);
 
-/// The same in a session that is running, without GPUs.
+/// The same in a session that is running.
 Generated generate(runtime::Session& session, const GenerateConfig& config, RunWatch& watch);
 
 /// "0.59371(8)": mean and error in its last two digits at most.

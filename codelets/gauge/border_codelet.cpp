@@ -34,17 +34,13 @@ auto copy_of_length(int sites) {
   }
 }
 
+/// Of a task: 0 is the block.
+int buffer_of(int face, int first_face) { return face == 0 ? 0 : first_face + face - 1; }
+
 void run_copies(Call& call) { call.arguments<BorderCopies>().run(call, 1); }
 
 #ifdef QUARKSTAR_CUDA
-void run_copies_on_cuda(Call& call) {
-  const auto& copies = call.arguments<BorderCopies>();
-  for (int i = 0; i < copies.count; ++i) {
-    const BorderCopies::Part& part = copies.parts[i];
-    cuda::launch_copy(call.buffer<double>(part.to), call.buffer<const double>(part.from), part.box,
-                      static_cast<runtime::CudaStream>(call.stream()));
-  }
-}
+void run_copies_on_cuda(Call& call) { call.arguments<BorderCopies>().launch(call, 1); }
 #else
 constexpr runtime::Implementation run_copies_on_cuda = nullptr;
 #endif
@@ -65,16 +61,24 @@ void submit_copies(const runtime::Block& block, const runtime::Handle& links, co
 }  // namespace
 
 void BorderCopies::run(const Call& call, int first_face) const {
-  const auto buffer = [first_face](int face) { return face == 0 ? 0 : first_face + face - 1; };
   for (int i = 0; i < count; ++i) {
     const Part& part = parts[i];
-    double* to = call.buffer<double>(buffer(part.to));
-    const double* from = call.buffer<const double>(buffer(part.from));
+    double* to = call.buffer<double>(buffer_of(part.to, first_face));
+    const double* from = call.buffer<const double>(buffer_of(part.from, first_face));
     call.team().for_range(part.box.rows(), [&, copy = copy_of_length(part.box.extents[0])](std::int64_t begin, std::int64_t end, int) {
       copy(part.box, to, from, begin, end);
     });
   }
 }
+
+#ifdef QUARKSTAR_CUDA
+void BorderCopies::launch(const Call& call, int first_face) const {
+  for (int i = 0; i < count; ++i)
+    cuda::launch_copy(call.buffer<double>(buffer_of(parts[i].to, first_face)),
+                      call.buffer<const double>(buffer_of(parts[i].from, first_face)), parts[i].box,
+                      static_cast<runtime::CudaStream>(call.stream()));
+}
+#endif
 
 double BorderCopies::bytes() const {
   double reals = 0;

@@ -1,5 +1,7 @@
 #include "codelets/arch/cuda.cuh"
+#include "codelets/arch/cuda_sum.cuh"
 #include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/gauge/site_sums.hpp"
 #include "codelets/gauge/smear/smear_site.hpp"
 #include "codelets/su3/unitarize.hpp"
 
@@ -68,6 +70,19 @@ __global__ void __launch_bounds__(threads) copy_kernel(double* to, const double*
   box.copy<1>(to, from, start);
 }
 
+__global__ void __launch_bounds__(threads) sums_kernel(const double* memory, const __grid_constant__ gauge::LinkShape shape,
+                                                       const __grid_constant__ gauge::LinkStrides strides, SumTable* tables) {
+  const Work work = work_of_thread(shape.extents[0], shape.rows());
+  double sum[3] = {0, 0, 0};
+  if (work.exists) {
+    Coord x = shape.row_start(work.row);
+    x[0] = work.x;
+    const gauge::StridedLinks<double> links(memory, strides);
+    gauge::site_sums(sum, gauge::LinksOfSite{links, shape.offset(x)});
+  }
+  for (int i = 0; i < 3; ++i) add_to_table(tables[i], sum[i]);
+}
+
 }  // namespace
 
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream) {
@@ -89,6 +104,12 @@ void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::Cud
 void launch_copy(double* to, const double* from, const gauge::BoxCopy& box, runtime::CudaStream stream) {
   copy_kernel<<<grid_of(volume(box.extents), 1), threads, 0, stream>>>(to, from, box);
   runtime::check_launch("gauge.border");
+}
+
+void launch_link_sums(const gauge::LinkShape& shape, const double* links, runtime::BinnedSum* sums, runtime::CudaStream stream) {
+  sums_kernel<<<grid_of(volume(shape.extents), 1), threads, 0, stream>>>(links, shape, shape.strides(), sum_tables());
+  runtime::check_launch("gauge.sums");
+  runtime::finish_sums(sums, 3, nullptr, stream);
 }
 
 }  // namespace quarkstar::cuda

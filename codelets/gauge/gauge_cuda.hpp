@@ -3,6 +3,7 @@
 #include "codelets/gauge/smear/ape_site.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "runtime/gpu/cuda.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 namespace quarkstar::cuda {
 
@@ -17,5 +18,8 @@ void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::Cud
 
 /// Enqueues the copy of a box of sites with all their links, between device memory of two shapes, as for borders.
 void launch_copy(double* to, const double* from, const gauge::BoxCopy& box, runtime::CudaStream stream);
+
+/// sums[0..2] <- gauge::site_sums() over the sites inside the border of a block.
+void launch_link_sums(const gauge::LinkShape& shape, const double* links, runtime::BinnedSum* sums, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

@@ -74,8 +74,9 @@ struct BorderCopies {
     BoxCopy box;
   } parts[most];
 
-  /// In a task whose buffer 0 is the block and whose buffers from first_face on are the faces. CPU.
+  /// In a task whose buffer 0 is the block and whose buffers from first_face on are the faces: on a CPU; enqueued on a GPU.
   void run(const runtime::Call& call, int first_face) const;
+  void launch(const runtime::Call& call, int first_face) const;
   double bytes() const;
 };
 
@@ -103,7 +104,7 @@ class BorderExchange {
   void submit();
 
   // The same without the first and the last tasks, in which small blocks spend much of their time: for those who have tasks before and
-  // behind it that write all links of a block, on CPUs. For each of links.blocks():
+  // behind it that write all links of a block. For each of links.blocks():
   /// What tasks copy once they have changed the links.
   std::vector<OfBlock> begin();
   /// Once these are submitted. What tasks copy before anybody reads the borders.

@@ -1,4 +1,6 @@
+#include "codelets/gauge/gauge_cuda.hpp"
 #include "codelets/gauge/observables.hpp"
+#include "codelets/gauge/site_sums.hpp"
 #include "codelets/lattice/portable.hpp"
 #include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
@@ -53,19 +55,12 @@ void require_usable(const HostGauge& gauge, const runtime::Team& team) {
               "the file is damaged or of another format: fetch it again and check its checksum");
 }
 
-/// Adds a site's plaquettes and traces to sum[0] (spatial), sum[1] (temporal) and sum[2]. link(nu): U_nu(x); link(nu, mu): U_nu(x + mu).
+/// Adds a site's summands (site_sums).
 template <class LinkAt>
 void add_site(runtime::BinnedSum* sum, LinkAt&& link) {
-  double trace = 0, plane[2] = {0, 0};
-  for (int nu = 0; nu < 4; ++nu) {
-    const Link<double> u = link(nu);
-    trace += u[0][0].re + u[1][1].re + u[2][2].re;
-    for (int mu = 0; mu < nu; ++mu)
-      plane[nu == 3 ? 1 : 0] += real_trace_adjoint(multiply(link(mu), link(nu, mu)), multiply(u, link(mu, nu)));
-  }
-  runtime::add(sum[0], plane[0]);
-  runtime::add(sum[1], plane[1]);
-  runtime::add(sum[2], trace);
+  double summands[3];
+  site_sums(summands, link);
+  for (int i = 0; i < 3; ++i) runtime::add(sum[i], summands[i]);
 }
 
 /// body(sum, i) for i < items, over the team.
@@ -135,8 +130,7 @@ void run_sums(runtime::Call& call) {
   const StridedLinks<double> links(call.buffer<const double>(1), strides);
   *call.buffer<LinkSums>(0) = sums_over(shape.rows(), call.team(), [&](runtime::BinnedSum* sum, std::int64_t row) {
     const std::ptrdiff_t first = shape.offset(shape.row_start(row));
-    for (std::ptrdiff_t p = first; p < first + shape.extents[0]; ++p)
-      add_site(sum, [&](int nu, int mu = -1) { return links.load(mu < 0 ? p : p + strides.step[mu], nu); });
+    for (std::ptrdiff_t p = first; p < first + shape.extents[0]; ++p) add_site(sum, LinksOfSite{links, p});
   });
 }
 
@@ -149,7 +143,16 @@ void run_deviation(runtime::Call& call) {
   });
 }
 
-const runtime::Codelet sums_codelet("gauge.sums", runtime::CodeletKind::stencil, run_sums);
+#ifdef QUARKSTAR_CUDA
+void run_sums_on_cuda(runtime::Call& call) {
+  cuda::launch_link_sums(call.arguments<LinkShape>(), call.buffer<const double>(1), &call.buffer<LinkSums>(0)->spatial,
+                         static_cast<runtime::CudaStream>(call.stream()));
+}
+#else
+constexpr runtime::Implementation run_sums_on_cuda = nullptr;
+#endif
+
+const runtime::Codelet sums_codelet("gauge.sums", runtime::CodeletKind::stencil, run_sums, run_sums_on_cuda);
 const runtime::Codelet deviation_codelet("gauge.deviation", runtime::CodeletKind::vector, run_deviation);
 
 template <class Result>

@@ -1,6 +1,7 @@
 #pragma once
 // Random numbers that belong to a lattice site: the same for any cut, number of threads, and machine.
 #include "codelets/lattice/portable.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 #include <Random123/philox.h>
 
@@ -20,18 +21,18 @@ class RandomStream {
  public:
   /// site: lexicographic in the whole lattice. index: told apart by the caller, e.g. sweep, direction and subgroup in
   /// one.
-  RandomStream(std::uint64_t seed, RandomPurpose purpose, std::int64_t site, std::uint64_t index)
+  QUARKSTAR_HD RandomStream(std::uint64_t seed, RandomPurpose purpose, std::int64_t site, std::uint64_t index)
       : key_{{seed, static_cast<std::uint64_t>(purpose)}}, counter_{{static_cast<std::uint64_t>(site), index, 0, 0}} {}
 
   /// The next four words of 64 random bits.
-  std::array<std::uint64_t, 4> words() {
+  QUARKSTAR_HD std::array<std::uint64_t, 4> words() {
     const auto group = r123::Philox4x64()(counter_, key_);
     ++counter_[2];
     return {group[0], group[1], group[2], group[3]};
   }
 
   /// The next four numbers uniform in (0, 1): odd multiples of 2^-53, so neither end occurs and 1 - u is exact.
-  std::array<double, 4> uniforms() {
+  QUARKSTAR_HD std::array<double, 4> uniforms() {
     const auto group = words();
     return {uniform_of(group[0]), uniform_of(group[1]), uniform_of(group[2]), uniform_of(group[3])};
   }
@@ -50,7 +51,7 @@ class RandomStream {
   }
 
  private:
-  static double uniform_of(std::uint64_t word) { return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52; }
+  static QUARKSTAR_HD double uniform_of(std::uint64_t word) { return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52; }
 
   r123::Philox4x64::key_type key_;
   r123::Philox4x64::ctr_type counter_;

@@ -27,7 +27,7 @@ struct HeatbathSettings {
 /// Random numbers are keyed by (seed, sweep index, global site, mu, subgroup): the configuration has the same bits for
 /// any decomposition, number of workers and policy, and a chain can be continued from a stored double-precision
 /// configuration by going on with the sweep index. Cost per link: heatbath about 3650 flop, overrelaxation about 3150,
-/// both 2880 bytes without cache reuse.
+/// both 2880 bytes without cache reuse. CPU and GPU, with the same bits.
 class Heatbath {
  public:
   /// links: updated in place; with a border, which this fills. Must outlive this object, as the running session must. On several ranks all

@@ -1,7 +1,6 @@
 #include "codelets/gauge/heatbath/heatbath.hpp"
-#include "codelets/gauge/heatbath/link_update.hpp"
+#include "codelets/gauge/heatbath/heatbath_cuda.hpp"
 #include "codelets/gauge/observables.hpp"
-#include "codelets/gauge/staple.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 
@@ -13,17 +12,6 @@
 
 namespace quarkstar::heatbath {
 namespace {
-
-struct UpdateArguments {
-  gauge::LinkShape shape;
-  Coord origin, lattice;
-  int mu, parity;
-  double beta;
-  std::uint64_t seed;
-  std::uint64_t sweep;
-  int faces_before;
-  gauge::BorderCopies before, behind;  ///< of the previous update's borders, and of its own
-};
 
 template <int N>
 struct Doubles {
@@ -47,9 +35,8 @@ void rest_of_row(const double* memory, const gauge::LinkShape& shape, const Coor
   if constexpr (N > 1) rest_of_row<N / 2>(memory, shape, start, i, mu, update);
 }
 
-/// Calls update(link, staple, site index) for every link of the task.
 template <class Update>
-void for_each_link(const runtime::Call& call, Update&& update) {
+void run_update(runtime::Call& call) {
   const auto& a = call.arguments<UpdateArguments>();
   double* memory = call.buffer<double>(0);
   const gauge::LinkStrides strides = a.shape.strides();
@@ -57,13 +44,11 @@ void for_each_link(const runtime::Call& call, Update&& update) {
   call.team().for_range(a.shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
       const Coord start = a.shape.row_start(row);
-      Coord x = a.origin;
-      for (int nu = 1; nu < 4; ++nu) x[nu] += start[nu];
-      const std::int64_t first = lexicographic(x, a.lattice);
+      const auto [first_x, first_site] = a.row(start);
       double* links = memory + a.shape.offset(start) + a.mu * strides.link;
-      rest_of_row<4>(memory, a.shape, start, (a.parity + parity_of(x)) & 1, a.mu, [&](int i, const Matrix& staple) {
+      rest_of_row<4>(memory, a.shape, start, first_x, a.mu, [&, first = first_site](int i, const Matrix& staple) {
         Matrix u = site::read_link(links + i, strides.real);
-        update(u, staple, first + i);
+        Update::apply(a, u, staple, first + i);
         write_link(links + i, u, strides.real);
       });
     }
@@ -71,22 +56,23 @@ void for_each_link(const runtime::Call& call, Update&& update) {
   a.behind.run(call, 1 + a.faces_before);
 }
 
-void run_heatbath(runtime::Call& call) {
+#ifdef QUARKSTAR_CUDA
+template <class Update>
+void run_update_on_cuda(runtime::Call& call) {
   const auto& a = call.arguments<UpdateArguments>();
-  for_each_link(call, [&a](Matrix& u, const Matrix& staple, std::int64_t site) {
-    heatbath_link(u, staple, a.beta, [&a, site](int subgroup) {
-      const std::uint64_t index = (a.sweep * 4 + static_cast<std::uint64_t>(a.mu)) * 3 + static_cast<std::uint64_t>(subgroup);
-      return RandomStream(a.seed, RandomPurpose::heatbath, site, index);
-    });
-  });
+  a.before.launch(call, 1);
+  cuda::launch_link_update<Update>(a, call.buffer<double>(0), static_cast<runtime::CudaStream>(call.stream()));
+  a.behind.launch(call, 1 + a.faces_before);
 }
+#else
+template <class Update>
+constexpr runtime::Implementation run_update_on_cuda = nullptr;
+#endif
 
-void run_overrelaxation(runtime::Call& call) {
-  for_each_link(call, [](Matrix& u, const Matrix& staple, std::int64_t) { overrelax_link(u, staple); });
-}
-
-const runtime::Codelet heatbath_codelet("heatbath.update", runtime::CodeletKind::stencil, run_heatbath);
-const runtime::Codelet overrelaxation_codelet("heatbath.overrelaxation", runtime::CodeletKind::stencil, run_overrelaxation);
+const runtime::Codelet heatbath_codelet("heatbath.update", runtime::CodeletKind::stencil, run_update<HeatbathUpdate>,
+                                        run_update_on_cuda<HeatbathUpdate>);
+const runtime::Codelet overrelaxation_codelet("heatbath.overrelaxation", runtime::CodeletKind::stencil, run_update<OverrelaxationUpdate>,
+                                              run_update_on_cuda<OverrelaxationUpdate>);
 
 // A link update reads 18 links of the staples and its own, and writes its own.
 constexpr double bytes_per_link = 20 * 18 * sizeof(double);

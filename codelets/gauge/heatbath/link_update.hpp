@@ -11,7 +11,7 @@ using Matrix = site::Link<double>;
 /// The SU(2) part w of rows and columns (i, j) of u a: for g in SU(2), embedded there,
 /// Re tr(g u a) = 2 (g0 w0 - g1 w1 - g2 w2 - g3 w3) + a constant.
 template <int i, int j>
-Su2 subgroup_part(const Matrix& u, const Matrix& a) {
+QUARKSTAR_HD Su2 subgroup_part(const Matrix& u, const Matrix& a) {
   Complex ii{}, ij{}, ji{}, jj{};
   for (int k = 0; k < 3; ++k) {
     ii = multiply_add(u[i][k], a[k][i], ii);
@@ -24,7 +24,7 @@ Su2 subgroup_part(const Matrix& u, const Matrix& a) {
 
 /// u <- g u with g embedded in rows and columns (i, j).
 template <int i, int j>
-void multiply_from_left(const Su2& g, Matrix& u) {
+QUARKSTAR_HD void multiply_from_left(const Su2& g, Matrix& u) {
   const Complex g_ii{g.a0, g.a3}, g_ij{g.a2, g.a1}, g_ji{-g.a2, g.a1}, g_jj{g.a0, -g.a3};
   for (int k = 0; k < 3; ++k) {
     const Complex upper = u[i][k], lower = u[j][k];
@@ -36,7 +36,7 @@ void multiply_from_left(const Su2& g, Matrix& u) {
 /// u <- g_3 g_2 g_1 u, where g_s = step(w, s) in SU(2) is chosen from the subgroup's part w of (updated u) x staple.
 /// Source: Cabibbo and Marinari, Phys. Lett. B 119 (1982) 387.
 template <class Step>
-void update_subgroups(Matrix& u, const Matrix& staple, Step&& step) {
+QUARKSTAR_HD void update_subgroups(Matrix& u, const Matrix& staple, Step&& step) {
   multiply_from_left<0, 1>(step(subgroup_part<0, 1>(u, staple), 0), u);
   multiply_from_left<0, 2>(step(subgroup_part<0, 2>(u, staple), 1), u);
   multiply_from_left<1, 2>(step(subgroup_part<1, 2>(u, staple), 2), u);
@@ -45,8 +45,8 @@ void update_subgroups(Matrix& u, const Matrix& staple, Step&& step) {
 /// Pseudo-heatbath for the weight exp((beta/3) Re tr(u staple)), then reunitarization. stream(s) makes the random
 /// numbers of subgroup s. The weight of g v, v = direction of w, is exp((2 beta/3) |w| (g v)_0).
 template <class Stream>
-void heatbath_link(Matrix& u, const Matrix& staple, double beta, Stream&& stream) {
-  update_subgroups(u, staple, [&](const Su2& w, int subgroup) {
+QUARKSTAR_HD void heatbath_link(Matrix& u, const Matrix& staple, double beta, Stream&& stream) {
+  update_subgroups(u, staple, [&](const Su2& w, int subgroup) QUARKSTAR_INLINE_LAMBDA {
     const Polar v = polar(w);
     RandomStream random = stream(subgroup);
     return multiply_adjoint(sample(2.0 / 3.0 * beta * v.length, random), v.direction);
@@ -55,8 +55,8 @@ void heatbath_link(Matrix& u, const Matrix& staple, double beta, Stream&& stream
 }
 
 /// Microcanonical overrelaxation: v -> v^+ in every subgroup, by g = (v^+)^2. Leaves Re tr(u staple) as it is.
-inline void overrelax_link(Matrix& u, const Matrix& staple) {
-  update_subgroups(u, staple, [](const Su2& w, int) {
+QUARKSTAR_HD void overrelax_link(Matrix& u, const Matrix& staple) {
+  update_subgroups(u, staple, [](const Su2& w, int) QUARKSTAR_INLINE_LAMBDA {
     const Su2 v = polar(w).direction;
     return multiply_adjoint(Su2{v.a0, -v.a1, -v.a2, -v.a3}, v);
   });
