@@ -1,3 +1,4 @@
+#include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
 #include "codelets/coarse/operator_cuda.hpp"
 
@@ -14,19 +15,68 @@ __device__ bool idles(const std::int32_t* idle) { return idle != nullptr && *idl
 __device__ std::uint64_t thread_number() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
-/// One thread per site, row and vector.
-template <class F>
+/// coarse::multiply_block() for one row and Count vectors, whose places in a group of components are `at` words behind its first.
+template <int Count, class F>
+__device__ __forceinline__ void multiply_block(const coarse::OperatorArguments<F>& a, const F* matrix, const F* from,
+                                               const int (&at)[Count], site::Complex<Lane<F>> (&sum)[Count]) {
+  constexpr int words = 2 * coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F));
+  for (int column_group = 0; column_group < a.groups; ++column_group, from += a.vectors * words)
+    site::unroll<coarse::lanes_of_components / chunk>([&](auto part) {
+      F re[Count][chunk], im[Count][chunk];
+      site::unroll<Count>([&](auto t) {
+        load_chunk<chunk, CachedLoads>(re[t], from + at[t] + part * chunk);
+        load_chunk<chunk, CachedLoads>(im[t], from + at[t] + coarse::lanes_of_components + part * chunk);
+      });
+      site::unroll<chunk>([&](auto column) {
+        const site::Complex<Lane<F>> m{{__ldg(matrix)}, {__ldg(matrix + coarse::lanes_of_components)}};
+        matrix += words;
+        site::unroll<Count>([&](auto t) { sum[t] = site::multiply_add(m, {{re[t][column]}, {im[t][column]}}, sum[t]); });
+      });
+    });
+}
+
+/// coarse::multiply_rows() with a thread per site, row and Count vectors: matrices are read once for them. The threads of all vectors of a
+/// site are in blocks that follow each other, so that the others find its matrices in L2.
+template <int Count, class F>
 __global__ void __launch_bounds__(threads)
     operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
-  const std::uint64_t id = thread_number();
-  const int v = static_cast<int>(blockIdx.y);
-  if (idles(idle) || id >= work || (a.left_out != nullptr && a.left_out[v] != 0)) return;
+  using V = Lane<F>;
+  constexpr int words = 2 * coarse::lanes_of_components;
+  const int parts = (a.vectors + Count - 1) / Count, first = static_cast<int>(blockIdx.x) % parts * Count;
+  const std::uint64_t id = std::uint64_t{blockIdx.x / static_cast<unsigned>(parts)} * blockDim.x + threadIdx.x;
+  if (idles(idle) || id >= work) return;
+  bool wanted[Count], any = false;
+  int at[Count];
+  for (int t = 0; t < Count; ++t) {
+    wanted[t] = first + t < a.vectors && (a.left_out == nullptr || a.left_out[first + t] == 0);
+    any = any || wanted[t];
+    at[t] = min(first + t, a.vectors - 1) * words;
+  }
+  if (!any) return;
   const auto lane = static_cast<int>(id % coarse::lanes_of_components);
   const std::uint64_t place = id / coarse::lanes_of_components;
-  const auto groups = static_cast<std::uint64_t>(a.groups);
+  const auto groups = static_cast<std::uint64_t>(a.groups), group = place % groups;
   coarse::Sources<F> sources;
   const std::size_t outer = coarse::find_sources(a, static_cast<std::uint32_t>(place / groups), sources);
-  coarse::multiply_rows<1, Lane<F>>(a, outer, sources, static_cast<int>(place % groups), lane, v);
+  const auto block_words = static_cast<std::size_t>(a.groups * coarse::lanes_of_components * words);
+  const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
+  const F* matrix = a.matrices + (site * groups + group) * (coarse::blocks_per_site * block_words) + lane;
+  site::Complex<V> sum[Count];
+  for (auto& s : sum) s = {V{0}, V{0}};
+  if (a.self != nullptr) multiply_block(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], at, sum);
+  if (a.others != nullptr)
+    for (std::size_t b = 1; b < 9; ++b) multiply_block(a, matrix + b * block_words, sources.from[b], at, sum);
+  const std::size_t begin = (outer * groups + group) * static_cast<std::size_t>(a.vectors * words) + static_cast<std::size_t>(lane);
+  site::unroll<Count>([&](auto t) {
+    if (!wanted[t]) return;
+    const std::size_t word = begin + static_cast<std::size_t>(at[t]);
+    if (a.base != nullptr) {
+      const site::Complex<V> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
+      sum[t] = a.add != 0 ? base + sum[t] : base - sum[t];
+    }
+    a.out[word] = sum[t].re.v;
+    a.out[word + coarse::lanes_of_components] = sum[t].im.v;
+  });
 }
 
 template <class F>
@@ -64,7 +114,13 @@ template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   const std::uint64_t work = std::uint64_t{a.list.count} * static_cast<std::uint64_t>(a.groups * coarse::lanes_of_components);
   if (work == 0) return;
-  operator_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.vectors)), threads, 0, stream>>>(a, idle, work);
+  const auto launch = [&](auto count) {
+    const auto parts = static_cast<unsigned>((a.vectors + count - 1) / count);
+    operator_range<count><<<blocks_of(work) * parts, threads, 0, stream>>>(a, idle, work);
+  };
+  if (a.vectors == 1) launch(site::Index<1>{});
+  else if (a.vectors % 6 == 0) launch(site::Index<6>{});
+  else launch(site::Index<4>{});
   runtime::check_launch("coarse.operator");
 }
 

@@ -1,8 +1,10 @@
+#include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
 #include "codelets/coarse/transfer_cuda.hpp"
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace quarkstar::cuda {
@@ -26,47 +28,168 @@ struct Place {
 };
 __device__ std::uint64_t thread_number() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
-/// One thread per fine site and vector.
+/// Components c and c + 1 of fine vector v of n at a site, in one lane: one or two loads where they lie in a chunk.
 template <int Kind, class F>
+__device__ __forceinline__ void load_pair(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane,
+                                          site::Complex<Lane<F>> (&z)[2]) {
+  const F* p = coarse::fine_word<Kind>(a, field, site, v, n, c, 0, lane);
+  if constexpr (Kind == 4) {
+    F words[4];
+    load_chunk<4, CachedLoads>(words, p);
+    z[0] = {{words[0]}, {words[1]}};
+    z[1] = {{words[2]}, {words[3]}};
+  } else if constexpr (Kind == 2) {
+    F words[4];
+    load_chunk<2, CachedLoads>(words, p);
+    load_chunk<2, CachedLoads>(words + 2, p + 2 * a.lanes);
+    z[0] = {{words[0]}, {words[1]}};
+    z[1] = {{words[2]}, {words[3]}};
+  } else {
+    for (int i = 0; i < 2; ++i) z[i] = coarse::load_component<Kind, Lane<F>>(a, field, site, v, n, c + i, lane);
+  }
+}
+
+/// The vectors of a thread: so many from `first` on, of which those beyond the last are read as the last.
+template <int Count>
+struct Vectors {
+  int first, last;
+  const std::int32_t* left_out;
+  __device__ int number(int t) const { return min(first + t, last); }
+  __device__ bool wanted(int t) const { return first + t <= last && (left_out == nullptr || left_out[first + t] == 0); }
+  __device__ bool none() const {
+    for (int t = 0; t < Count; ++t)
+      if (wanted(t)) return false;
+    return true;
+  }
+};
+
+/// Components that a thread of prolong_range has at a time: of a spinor half of them.
+template <int Kind>
+inline constexpr int components_at_a_time = Kind == coarse::coarse_kind ? 4 : 6;
+
+/// prolong_component() for all components of Count vectors at one fine site, in one thread: null vectors are read once for them.
+template <int Kind, int Count, class F>
 __global__ void __launch_bounds__(threads)
     prolong_range(const __grid_constant__ TransferArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
+  using V = Lane<F>;
+  constexpr int some = components_at_a_time<Kind>;
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  const int v = static_cast<int>(blockIdx.y);
-  const std::uint32_t site = a.sites[place.group * a.aggregate_sites + place.number];
-  if (a.fine[site & 1] == nullptr || (a.left_out != nullptr && a.left_out[v] != 0)) return;
+  const Vectors<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
+  const std::uint32_t site = a.sites[place.group * a.aggregate_sites + place.number], parity = site & 1;
+  if (a.fine[parity] == nullptr || vectors.none()) return;
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
-  const auto of = [&](int row, int) -> site::Complex<Lane<F>> {
-    const F* word = coarse::coarse_at(a, coarse_site, row, v);
-    return {{word[0]}, {word[coarse::lanes_of_components]}};
-  };
-  for (int c = 0; c < a.components; ++c) coarse::prolong_component<Kind, 1, Lane<F>>(a, site, c, place.lane, v, of);
+  for (int first = 0; first < a.components; first += some) {
+    const int row = first < a.components / 2 ? 0 : a.count;
+    site::Complex<V> sum[some][Count];
+    site::unroll<some>([&](auto c) { site::unroll<Count>([&](auto t) { sum[c][t] = {V{0}, V{0}}; }); });
+    for (int j = 0; j < a.count; ++j) {
+      site::Complex<V> of[Count];
+      site::unroll<Count>([&](auto t) {
+        const F* word = coarse::coarse_at(a, coarse_site, row + j, vectors.number(t));
+        of[t] = {{__ldg(word)}, {__ldg(word + coarse::lanes_of_components)}};
+      });
+      site::unroll<some / 2>([&](auto pair) {
+        site::Complex<V> b[2];
+        load_pair<Kind>(a, a.null_vectors[parity], site, j, a.count, first + 2 * pair, place.lane, b);
+        site::unroll<2>([&](auto i) {
+          site::unroll<Count>([&](auto t) { sum[2 * pair + i][t] = site::multiply_add(of[t], b[i], sum[2 * pair + i][t]); });
+        });
+      });
+    }
+    site::unroll<Count>([&](auto t) {
+      if (!vectors.wanted(t)) return;
+      site::unroll<some>([&](auto c) {
+        F* word = coarse::fine_word<Kind>(a, a.fine[parity], site, vectors.first + t, a.vectors, first + c, 0, place.lane);
+        word[0] = sum[c][t].re.v;
+        *coarse::fine_word<Kind>(a, a.fine[parity], site, vectors.first + t, a.vectors, first + c, 1, place.lane) = sum[c][t].im.v;
+      });
+    });
+  }
 }
 
-/// One thread per aggregate, component of its coarse vector, and vector.
-template <int Kind, class F>
+/// Components of coarse vectors that a thread of restrict_range has: N is a multiple of them, so they are of one chirality.
+constexpr int rows_at_a_time = 4;
+
+/// restrict_site() over an aggregate, for some components of Count coarse vectors in one thread: what is read serves all of their pairs.
+template <int Kind, int Count, class F>
 __global__ void __launch_bounds__(threads)
     restrict_range(const __grid_constant__ TransferArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
+  using V = Lane<F>;
   if (idles(idle) || thread_number() >= work) return;
-  const int v = static_cast<int>(blockIdx.y), rows = 2 * a.count;
-  const Place place(thread_number(), a.lanes, rows);
-  if (a.left_out != nullptr && a.left_out[v] != 0) return;
-  site::Complex<Lane<F>> sum[1]{{{0}, {0}}};
+  const Place place(thread_number(), a.lanes, 2 * a.count / rows_at_a_time);
+  const Vectors<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
+  if (vectors.none()) return;
+  const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
+  const int half = a.components / 2;
+  site::Complex<V> sum[rows_at_a_time][Count];
+  site::unroll<rows_at_a_time>([&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = {V{0}, V{0}}; }); });
   for (int k = 0; k < a.aggregate_sites; ++k) {
-    const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k];
-    if (a.fine[site & 1] != nullptr && a.layer.has(k)) coarse::restrict_site<Kind, 1, Lane<F>>(a, site, place.number, place.lane, v, sum);
+    const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k], parity = site & 1;
+    if (a.fine[parity] == nullptr || !a.layer.has(k)) continue;
+    for (int c = chirality * half; c < (chirality + 1) * half; c += 2) {
+      site::Complex<V> b[rows_at_a_time][2], x[Count][2];
+      site::unroll<rows_at_a_time>([&](auto r) { load_pair<Kind>(a, a.null_vectors[parity], site, j + r, a.count, c, place.lane, b[r]); });
+      site::unroll<Count>([&](auto t) { load_pair<Kind>(a, a.fine[parity], site, vectors.number(t), a.vectors, c, place.lane, x[t]); });
+      site::unroll<2>([&](auto i) {
+        site::unroll<rows_at_a_time>(
+            [&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = site::conjugate_multiply_add(b[r][i], x[t][i], sum[r][t]); }); });
+      });
+    }
   }
-  F* word = coarse::coarse_at(a, a.places[place.group * a.lanes + place.lane], place.number, v);
-  word[0] = sum[0].re.v;
-  word[coarse::lanes_of_components] = sum[0].im.v;
+  const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
+  site::unroll<Count>([&](auto t) {
+    if (!vectors.wanted(t)) return;
+    site::unroll<rows_at_a_time>([&](auto r) {
+      F* word = coarse::coarse_at(a, coarse_site, row + r, vectors.first + t);
+      word[0] = sum[r][t].re.v;
+      word[coarse::lanes_of_components] = sum[r][t].im.v;
+    });
+  });
 }
 
-/// One thread per aggregate and chirality.
+/// coarse::orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and null
+/// vector (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is normalised when
+/// those before it are done with: so every number is computed from the same ones as there.
 template <int Kind, class F>
-__global__ void __launch_bounds__(threads) orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::uint64_t work) {
-  if (thread_number() >= work) return;
-  const Place place(thread_number(), a.lanes, 2);
-  coarse::orthonormalise<Kind, 1>(a, place.group, place.lane, place.number);
+__global__ void orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
+  const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
+  const int lane = static_cast<int>(threadIdx.x), j = static_cast<int>(threadIdx.y);
+  const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
+  const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
+  const auto word = [&](int vector, std::uint32_t site, int c, int part) -> F& {
+    return *coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, part, lane);
+  };
+  const auto project = [&](int i) {
+    double re = 0, im = 0;
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int c = begin; c < end; ++c) {
+        const double x_re = word(i, sites[k], c, 0), x_im = word(i, sites[k], c, 1);
+        const double y_re = word(j, sites[k], c, 0), y_im = word(j, sites[k], c, 1);
+        re += x_re * y_re + x_im * y_im;
+        im += x_re * y_im - x_im * y_re;
+      }
+    if (i == j) re = 1 / sqrt(re);
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int c = begin; c < end; ++c) {
+        F &y_re = word(j, sites[k], c, 0), &y_im = word(j, sites[k], c, 1);
+        if (i == j) {
+          y_re = static_cast<F>(y_re * re);
+          y_im = static_cast<F>(y_im * re);
+        } else {
+          const double x_re = word(i, sites[k], c, 0), x_im = word(i, sites[k], c, 1);
+          y_re = static_cast<F>(y_re - (re * x_re - im * x_im));
+          y_im = static_cast<F>(y_im - (re * x_im + im * x_re));
+        }
+      }
+  };
+  for (int pass = 0; pass < 2; ++pass)
+    for (int i = 0; i < a.count; ++i) {
+      if (j == i && group < groups) project(i);
+      __syncthreads();
+      if (j > i && group < groups) project(i);
+      __syncthreads();
+    }
 }
 
 /// One thread per fine site.
@@ -78,22 +201,35 @@ __global__ void __launch_bounds__(threads) columns_range(const __grid_constant__
                              a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
 }
 
+/// body(Index<Count>): how many vectors a thread has of so many in all.
+template <class Body>
+void with_vectors_of_thread(int vectors, Body&& body) {
+  if (vectors == 1) body(site::Index<1>{});
+  else body(site::Index<coarse::vectors_at_a_time>{});
+}
+
 template <int Kind, class F>
 void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t groups, const std::int32_t* idle, runtime::CudaStream stream) {
-  const auto grid = [&](int per_aggregate, int vectors) {
+  const auto grid = [&](int per_aggregate, int parts) {
     const std::uint64_t work = static_cast<std::uint64_t>(groups) * static_cast<std::uint64_t>(a.lanes * per_aggregate);
-    return std::pair{dim3(static_cast<unsigned>((work + threads - 1) / threads), static_cast<unsigned>(vectors)), work};
+    return std::pair{dim3(static_cast<unsigned>((work + threads - 1) / threads), static_cast<unsigned>(parts)), work};
   };
   if (groups == 0) return;
   if (step == TransferStep::prolong) {
-    const auto [blocks, work] = grid(a.aggregate_sites, a.vectors);
-    prolong_range<Kind><<<blocks, threads, 0, stream>>>(a, idle, work);
+    with_vectors_of_thread(a.vectors, [&](auto count) {
+      const auto [blocks, work] = grid(a.aggregate_sites, (a.vectors + count - 1) / count);
+      prolong_range<Kind, count><<<blocks, threads, 0, stream>>>(a, idle, work);
+    });
   } else if (step == TransferStep::restrict) {
-    const auto [blocks, work] = grid(2 * a.count, a.vectors);
-    restrict_range<Kind><<<blocks, threads, 0, stream>>>(a, idle, work);
+    with_vectors_of_thread(a.vectors, [&](auto count) {
+      const auto [blocks, work] = grid(2 * a.count / rows_at_a_time, (a.vectors + count - 1) / count);
+      restrict_range<Kind, count><<<blocks, threads, 0, stream>>>(a, idle, work);
+    });
   } else if (step == TransferStep::orthonormalise) {
-    const auto [blocks, work] = grid(2, 1);
-    orthonormalise_range<Kind><<<blocks, threads, 0, stream>>>(a, work);
+    const auto of_group = static_cast<unsigned>(a.lanes * a.count), at_a_time = std::max(1u, threads / of_group);
+    const auto blocks = static_cast<unsigned>((groups + at_a_time - 1) / at_a_time);
+    orthonormalise_range<Kind>
+        <<<dim3(blocks, 2), dim3(static_cast<unsigned>(a.lanes), static_cast<unsigned>(a.count), at_a_time), 0, stream>>>(a, groups);
   } else {
     const auto [blocks, work] = grid(a.aggregate_sites, 1);
     columns_range<Kind><<<blocks, threads, 0, stream>>>(a, work);
