@@ -142,7 +142,7 @@ typedef struct qs_heatbath {
   int cold;        /* start from unit links instead of random ones */
   int overrelaxation; /* a heatbath; 0: 4, -1: none */
 } qs_heatbath;
-/* As `quarkstar gauge generate`. A session without GPUs. */
+/* As `quarkstar gauge generate`. */
 qs_status qs_gauge_generate(qs_session *session, const int lattice[4], const qs_heatbath *heatbath, qs_gauge **gauge);
 
 /* format: "nersc", "ildg" or "milc"; precision of the file. */

@@ -196,7 +196,8 @@ void add_generate(CLI::App& gauge) {
       ->check(at_least(0));
   command->add_option("--start", config.start, "hot (default) or cold")->check(CLI::IsMember({"hot", "cold"}));
   add_ranks_flag(*command, config.ranks);
-  add_coord_flag(*command, "--blocks", config.blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);
+  add_coord_flag(*command, "--blocks", config.blocks,
+                 "Cut into that many blocks (default: t cut by the number of workers, or of GPUs where there are any)", 1);
   add_save_flags(*command, options->save);
   add_session_flags(*command, config.session);
   command->callback([options] { run_generate(*options); });

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace quarkstar::app {
 namespace {
@@ -24,6 +25,20 @@ void check(const GenerateConfig& config) {
     throw Error(ErrorKind::input, Parameter("thermalization"),
                 fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
                 "--sweeps counts the thermalization too");
+}
+
+/// Throws Error(environment) where the links of a GPU's blocks do not fit its memory.
+void require_room(const runtime::Session& session, const gauge::GaugeField& links) {
+  std::map<int, std::size_t> bytes;
+  for (const runtime::Block& block : links.blocks()) bytes[block.owner] += links.shape(block).reals() * sizeof(double);
+  for (const auto& [owner, wanted] : bytes) {
+    if (owner >= session.gpu_count() || wanted <= session.device_memory(owner)) continue;
+    constexpr double gib = 1 << 30;
+    throw Error(ErrorKind::environment, session.worker(owner).name,
+                fmt::format("the links of its blocks take {:.2f} GiB, {:.2f} GiB are free", static_cast<double>(wanted) / gib,
+                            static_cast<double>(session.device_memory(owner)) / gib),
+                "use more GPUs, or --devices cpu");
+  }
 }
 
 }  // namespace
@@ -47,6 +62,7 @@ Generated generate(runtime::Session& session, const GenerateConfig& config, RunW
     result.gauge = heatbath::hot_start(config.lattice, box, config.heatbath.seed, team);
   }
   gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, session.block_owners()), 1);
+  require_room(session, links);
   load(links, result.gauge);
   heatbath::Heatbath chain(links, config.heatbath);
   const std::unique_ptr<RunProgress> bar = watch.progress("sweep", config.sweeps);

@@ -10,6 +10,7 @@
 #include "runtime/graph/segments.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/messages.hpp"
+#include "runtime/observe/codelet_costs.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/policy/policy.hpp"
@@ -19,12 +20,23 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace quarkstar::runtime {
 namespace {
 
 thread_local Batch* collecting = nullptr;
+
+/// The codelet's, under which what such tasks cost is remembered.
+constexpr const char* fused_name = "fused";
+
+/// The first block that a part works on; -1: none does.
+int first_block(const std::vector<Batch::Part>& parts) {
+  for (const Batch::Part& part : parts)
+    if (part.placement.block >= 0) return part.placement.block;
+  return -1;
+}
 
 /// The task's program (it ends with the task) and, for each step, its buffers and call.
 struct Unpacked {
@@ -43,12 +55,17 @@ struct Unpacked {
 
 void run_fused(Call& call) {
   Unpacked task(call);
+  double bytes = 0;  // of what was done
+  const double begin_of_all = starpu_timing_now();
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const double begin = starpu_timing_now();
     const Batch::Part& part = task.program->steps[i].part;
     detail::run_guarded(*part.codelet, part.codelet->cpu(), task.calls[i], part.placement);
     record_step(task.calls[i], task.program->steps[i], begin, Session::current().throttler().stretch(call.worker(), begin));
+    if (!task.calls[i].skipped()) bytes += part.cost.bytes;
   }
+  if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
+    costs->record(call.worker(), fused_name, bytes, starpu_timing_now() - begin_of_all);
 }
 
 #ifdef QUARKSTAR_CUDA
@@ -119,9 +136,9 @@ void run_fused_on_cuda(Call& call) {
   if (batches_are_sampled() || run.times > 1) times.join_unmarked();
   for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
 }
-const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);
+const Codelet fused_codelet(fused_name, run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);
 #else
-const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fused);
+const Codelet fused_codelet(fused_name, run_fused), joined_codelet("joined", run_fused);
 #endif
 
 const GraphFailure::RunsOthers fused_runs_others(fused_codelet), joined_runs_others(joined_codelet);
@@ -158,22 +175,39 @@ bool Batch::can_fuse() const {
   const Session& session = Session::current();
   const std::string& policy = session.options().policy;
   if (!fuses_batches(policy) || parts_.size() < 2 || has_messages(parts_)) return false;
-  const int owner = parts_.front().placement.owner;
-  // Others than static ones may give the task to any worker.
-  const bool on_cuda = keeps_owners(policy) ? session.worker(owner).kind == Worker::Kind::cuda : session.gpu_count() > 0;
-  return std::all_of(parts_.begin(), parts_.end(),
-                     [&](const Part& part) { return part.placement.owner == owner && (!on_cuda || part.codelet->cuda() != nullptr); });
+  const int owner = parts_.front().placement.owner, block = first_block(parts_);
+  const bool keeps = keeps_owners(policy);
+  // Others may give the task to any worker, and are to see the tasks of several blocks: packs before interiors is theirs to decide.
+  const bool on_cuda = keeps ? session.worker(owner).kind == Worker::Kind::cuda : session.gpu_count() > 0;
+  return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    const bool same_block = keeps || part.placement.block < 0 || part.placement.block == block;
+    return part.placement.owner == owner && same_block && (!on_cuda || part.codelet->cuda() != nullptr);
+  });
 }
 
 bool Batch::can_be_replayed() {
   Session& session = Session::current();
-  return session.gpu_count() > 0 && fuses_batches(session.options().policy) &&
+  const std::string& policy = session.options().policy;
+  // What a task is must not depend on the worker that a policy chooses: a CPU does a batch once.
+  const bool one_place = session.gpu_count() == 1 && !cpus_join_gpus(session.options());
+  return session.gpu_count() > 0 && (keeps_owners(policy) || (fuses_batches(policy) && one_place)) &&
          (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
          !GraphRecording::is_active();
 }
 
+/// Scalar steps are taken by every owner, and belong to the first one of the rest: an island on another worker than the first has them too.
+void Batch::place_scalar_steps() {
+  int first = std::numeric_limits<int>::max();
+  for (const Part& part : parts_)
+    if (part.codelet != nullptr && !part.placement.everywhere) first = std::min(first, part.placement.owner);
+  if (first == std::numeric_limits<int>::max()) return;
+  for (Part& part : parts_)
+    if (part.placement.everywhere) part.placement.owner = first;
+}
+
 Cost Batch::submit(const Replays& replays) {
   collecting = nullptr;
+  place_scalar_steps();
   Cost total;
   for (const Part& part : parts_) {
     total.flops += part.cost.flops;

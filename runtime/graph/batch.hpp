@@ -17,11 +17,11 @@ struct Replays {
 };
 
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker, they are
-/// submitted as one task that runs them in order, on the worker that the policy chooses: StarPU then costs one task instead of hundreds,
-/// and a policy decides about milliseconds of work (`static-unfused` alone sees each task). On a GPU the second batch with the same work is
-/// captured as a CUDA graph and later ones replay it. Under a policy that keeps_owners() (`static`, `adaptive`) so are the tasks of several
-/// GPUs that reach each other's memory, and where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work
-/// between two exchanges. Otherwise they are submitted one by one.
+/// submitted as one task that runs them in order; where they are of one block, on the worker that the policy chooses: StarPU then costs one
+/// task instead of hundreds, and a policy decides about milliseconds of work (`static-unfused` alone sees each task). On a GPU the second
+/// batch with the same work is captured as a CUDA graph and later ones replay it. Under a policy that keeps_owners() (`static`, `adaptive`)
+/// so are the tasks of several GPUs that reach each other's memory, and where CPUs own blocks beside GPUs, they become one task for each
+/// stretch of an owner's work between two exchanges. Otherwise they are submitted one by one.
 ///
 /// On several ranks whose GPUs reach each other (mpi::Messages::by_device) messages and sums over ranks are collected too and become steps
 /// of the task, except in the first batch of a kind, which loads kernels. Ranks must end batches in the same order. On other ranks nothing
@@ -64,6 +64,7 @@ class Batch {
 
  private:
   bool can_fuse() const;
+  void place_scalar_steps();
   bool waits_;
   std::vector<Part> parts_;
 };

@@ -67,10 +67,7 @@ void run_on_cpu(starpu_task* task, void* descriptions[], detail::TaskRecord* rec
   }
   tell(end_access, task, buffers.data());
   Watchdog::ends(worker);
-  if (call.parts_recorded()) {
-    if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
-      costs->record(worker, record->codelet->name(), record->cost.bytes, starpu_timing_now() - begin);
-  } else
+  if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, session.throttler().stretch(worker, begin),
                                      call.skipped() ? Cost{} : record->cost, call.skipped(), false, 1, record->codelet->kind()});
 }

@@ -13,7 +13,7 @@ namespace quarkstar::runtime {
 class Session;
 
 /// Microseconds per byte of each codelet on each worker; recent tasks weigh more (the last ten or so), so that a worker that becomes slow
-/// shows within some tasks. A session under a policy that places tasks one by one has one; what
+/// shows within some tasks. A session under a policy that does not keep owners has one; what
 /// it has learnt is kept by device in a file beside the tune cache, from which the next one begins. A cost model of bytes over bandwidth
 /// takes every codelet for equally efficient, and all workers of a kind for equally fast. For any thread.
 class CodeletCosts {

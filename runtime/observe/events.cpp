@@ -45,7 +45,8 @@ void Events::record(int worker, std::span<const Event> events, double busy_us) {
   }
   if (CodeletCosts* costs = CodeletCosts::of_session(); costs != nullptr)
     for (const Event& event : events)
-      if (!event.skipped && event.codelets == 1) costs->record(worker, event.name, event.cost.bytes, event.end_us - event.begin_us);
+      if (!event.skipped && !event.estimated && event.codelets == 1)
+        costs->record(worker, event.name, event.cost.bytes, event.end_us - event.begin_us);
   if (detail_ != Detail::totals) lane.events.insert(lane.events.end(), events.begin(), events.end());
 }
 

@@ -25,6 +25,7 @@ struct Event {
   bool side = false;  ///< ran in the side lane of its GPU (runtime/gpu/lane_schedule.hpp): beside what the main lane did
   int codelets = 1;   ///< that it stands for: more where only the time of a whole batch is known, 0 for what another worker counts
   CodeletKind kind = CodeletKind::other;
+  bool estimated = false;  ///< its times are a share of those of several
 };
 
 /// Totals since the last reset.

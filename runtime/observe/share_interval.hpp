@@ -16,6 +16,7 @@ inline void share_interval(std::span<Event> events, double begin_us, double end_
     const double end = i + 1 == events.size() ? end_us : begin_us + done * (end_us - begin_us);
     events[i].begin_us = begin;
     events[i].end_us = begin = end;
+    events[i].estimated = events.size() > 1;
   }
 }
 

@@ -7,7 +7,7 @@ source "$here/ranks.bash"
 same_file() {
   cmp <(sed 's/<date>[^<]*<.date>//g' "$1") <(sed 's/<date>[^<]*<.date>//g' "$2") || die "$1 and $2 differ"
 }
-chain=(--lattice 4 8 4 8 --beta 5.8 --sweeps 4 --thermalization 1 --overrelaxation 2 --seed 11 --format ildg)
+chain=(--lattice 4 8 4 8 --beta 5.8 --sweeps 4 --thermalization 1 --overrelaxation 2 --seed 11 --format ildg --devices cpu)
 expect 0 '^plaquette ' gauge generate one.ildg "${chain[@]}"
 plaquette=$(grep '^plaquette' stdout.txt)
 expect 0 '^wrote cold.ildg' gauge generate cold.ildg "${chain[@]}" --start cold

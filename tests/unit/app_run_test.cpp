@@ -39,6 +39,7 @@ struct SmallRun {
     chain.lattice = {2, 2, 2, 4};
     chain.sweeps = chain.thermalization = 1;
     chain.session.cpu_workers = 1;
+    chain.session.cuda_workers = 0;
     save_gauge(folder.file("lat"), generate(chain, unwatched()).gauge, {});
     std::vector<Assignment> settings{{"gauge", folder.file("lat"), "gauge"},
                                      {"json", folder.file("run.json"), "json"},

@@ -179,6 +179,7 @@ struct Small {
       chain.sweeps = chain.thermalization = 2;
       chain.heatbath.seed = static_cast<std::uint64_t>(seed);
       chain.session.cpu_workers = 1;
+      chain.session.cuda_workers = 0;
       save_gauge(folder.file(fmt::format("lat.{}", seed)), generate(chain, unwatched()).gauge, {});
     }
     write(R"(sources = ["point:0,0,0,0", "wall:1"])", "kappa = 0.11");

@@ -3,6 +3,7 @@
 // consecutive sites, whose neighbours then are in L1 for most hops, and the links of a tile, one lane for all vectors, come into shared
 // memory by bulk copies while the tile before is computed.
 #include "codelets/actions/wilson/hopping_cuda.cuh"
+#include "runtime/gpu/cuda_launch_shared.cuh"
 
 namespace quarkstar::cuda {
 
@@ -55,16 +56,17 @@ struct SharedLoads {
   }
 };
 
-/// Sites of a tile. Half a warp of sites at least, whose summands of a vector are added together.
-template <class F>
-inline constexpr int tile_sites = sizeof(F) == 4 ? 32 : 16;
+/// Sites of a tile: as many as fill a multiprocessor's registers with one block (128 for each thread, 255 in double precision), so that the
+/// sites in L1 are neighbours. Half a warp of sites at least, whose summands of a vector are added together. G: vectors of a group.
+template <class F, int G>
+inline constexpr int tile_sites = (G == 8 ? 2 : 1) * (sizeof(F) == 4 ? 32 : 16);
 
 /// The links of two tiles in shared memory, as they are stored. Sites are 16 bytes further apart than their links are long, so that those
 /// which a warp reads are in different banks.
-template <class F, int Reals>
+template <class F, int G, int Reals>
 struct LinksOfTiles {
   static constexpr int words = NumberFormat<F>::link_words(Reals), site_bytes = 8 * words * static_cast<int>(sizeof(F));
-  alignas(16) unsigned char stored[2][tile_sites<F>][site_bytes + 16];
+  alignas(16) unsigned char stored[2][tile_sites<F, G>][site_bytes + 16];
   Arrival arrived[2];
 };
 
@@ -80,22 +82,18 @@ struct LinksOfSite {
   }
 };
 
-/// Blocks of a multiprocessor: one, which fills its registers, so that the sites in L1 are few; two of the smallest in single precision, of
-/// which one would leave too few loads in flight (one H200, 8 vectors: 20 % slower).
-template <class F, int G>
-inline constexpr int resident_in_lanes = sizeof(F) == 4 && G == 8 ? 2 : 1;
-
 /// A block: G threads for each site of a tile. The blocks of a site's groups follow each other. G: vectors of a group.
 template <class Epilogue, class F, int G, int Reals, unsigned Edged>
-__global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
+__global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
     hopping_in_lanes_kernel(const __grid_constant__ wilson::ArgumentsOf<F, Epilogue> a, Real<F> sign, std::uint32_t sites,
                             std::uint32_t groups, std::uint32_t tiles, const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
-  using Links = LinksOfTiles<F, Reals>;
-  constexpr int at_a_time = tile_sites<F>;
+  using Links = LinksOfTiles<F, G, Reals>;
+  constexpr int at_a_time = tile_sites<F, G>;
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
-  __shared__ Links links;
+  extern __shared__ __align__(128) unsigned char dynamic[];
+  Links& links = *reinterpret_cast<Links*>(dynamic);
   __shared__ F exchange[at_a_time * G];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
@@ -140,7 +138,8 @@ __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
       finish_site<Epilogue, F, true>(a, r, at, site, summands);
     }
     for_sums(a, tables, summands, [&](SumTable* of_vectors, F x) {
-      add_to_table<at_a_time>(of_vectors[group * G + thread / at_a_time], in_rows_of_vectors(x, exchange, G, at_a_time));
+      add_to_table<std::min(at_a_time, arch::warp_threads)>(of_vectors[group * G + thread / at_a_time],
+                                                            in_rows_of_vectors(x, exchange, G, at_a_time));
     });
   }
 }
@@ -155,20 +154,21 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
   }
   // Long marches, but for four blocks on each of a large GPU's multiprocessors: a block waits for its first links, and then reads again
   // what others have read around its first sites.
-  constexpr std::int64_t at_a_time = tile_sites<F>, most_tiles = 32, blocks_wanted = 512;
-  const std::int64_t all_tiles = (count + at_a_time - 1) / at_a_time,
-                     tiles = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
+  constexpr std::int64_t most_tiles = 32, blocks_wanted = 512;
   const int vectors = choice.vectors_in_lanes, groups = arguments.vectors / vectors;
-  const auto blocks = static_cast<unsigned>((all_tiles + tiles - 1) / tiles * groups);
   const auto consider = [&](auto of_group, auto reals, auto directions) {
     if (vectors != of_group || choice.link_reals != reals) return;
     if (has_all_kernels<Epilogue> && edged != (directions != no_directions)) return;
     started = true;
-    runtime::launch(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>,
-                    count * arguments.vectors >= runtime::least_overlapping, blocks, static_cast<unsigned>(at_a_time * of_group), stream,
-                    arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups),
-                    static_cast<std::uint32_t>(tiles), status, obedience,
-                    arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
+    constexpr std::int64_t at_a_time = tile_sites<F, of_group>;
+    const std::int64_t all_tiles = (count + at_a_time - 1) / at_a_time,
+                       tiles = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
+    const auto blocks = static_cast<unsigned>((all_tiles + tiles - 1) / tiles * groups);
+    runtime::launch_with_shared_memory(
+        hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>, sizeof(LinksOfTiles<F, of_group, reals>),
+        count * arguments.vectors >= runtime::least_overlapping, blocks, static_cast<unsigned>(at_a_time * of_group), stream, arguments,
+        static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups),
+        static_cast<std::uint32_t>(tiles), status, obedience, arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
