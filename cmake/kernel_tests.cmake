@@ -4,6 +4,7 @@ file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.
 add_executable(kernel_tests ${sources} "${PROJECT_SOURCE_DIR}/tests/unit/main.cpp")
 quarkstar_settings(kernel_tests)
 target_link_libraries(kernel_tests PRIVATE quarkstar_reference)
+target_compile_options(kernel_tests PRIVATE $<$<CONFIG:Release>:-O1>)  # as the other tests
 foreach(file IN LISTS sources)
   cmake_path(GET file STEM stem)
   string(REGEX REPLACE "_test$" "" stem "${stem}")

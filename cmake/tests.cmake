@@ -136,21 +136,27 @@ if(TARGET quarkstar)
   set_tests_properties(gpu.ranks PROPERTIES RUN_SERIAL TRUE TIMEOUT 1800)  # some thirty jobs of two ranks
 endif()
 
-# Ranks that wait for each other take minutes for seconds of work where something else has their cores: one such job at a time, and little
-# beside it.
+# Ranks that wait for each other take minutes for seconds of work where something else has their cores: one such job at a time. What starts
+# nothing else has all cores; in other scripts that is the smaller part, and a test of one process may run beside them.
 get_property(names DIRECTORY PROPERTY TESTS)
 list(FILTER names INCLUDE REGEX "^ranks\\.")
+set(alone ${names})
 if(TARGET quarkstar)
   foreach(script IN LISTS scripts)
     file(STRINGS "${script}" starts_ranks REGEX "ranks\\.bash|mpirun" LIMIT_COUNT 1)
     if(starts_ranks)
       cmake_path(GET script STEM stem)
       list(APPEND names cli.${stem})
+      if(starts_ranks MATCHES "ranks\\.bash" OR stem STREQUAL "milc")
+        list(APPEND alone cli.${stem})
+      endif()
     endif()
   endforeach()
 endif()
 foreach(name IN LISTS names)
   set_property(TEST ${name} APPEND PROPERTY RESOURCE_LOCK ranks)
+endforeach()
+foreach(name IN LISTS alone)
   set_property(TEST ${name} PROPERTY PROCESSORS 4)
 endforeach()
 

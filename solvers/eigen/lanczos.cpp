@@ -1,10 +1,9 @@
 #include "solvers/eigen/lanczos.hpp"
 
 #include "codelets/field/blas.hpp"
-#include "codelets/field/transfer.hpp"
-#include "codelets/lattice/random.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/noise.hpp"
 
 #include <fmt/format.h>
 
@@ -75,26 +74,6 @@ BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings)
   if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "the basis is in double precision");
 }
 
-/// Normal numbers, a function of global sites. draw: which block of them.
-void BlockLanczos::load_noise(const Field& field, std::uint64_t draw) const {
-  const runtime::Decomposition& decomposition = field.lattice()->decomposition();
-  std::vector<HostField> host(static_cast<std::size_t>(field.vectors()), HostField(field.components(), decomposition.part()));
-  for (std::size_t v = 0; v < host.size(); ++v)
-    for (std::int64_t i = 0; i < volume(host[v].extents); ++i) {
-      const Coord site = site_of(host[v].box(), i);
-      if (parity_of(site) != field.parity()) continue;
-      RandomStream stream(noise_seed, RandomPurpose::null_vectors, lexicographic(site, decomposition.lattice()), draw * host.size() + v);
-      std::array<double, 4> numbers{};
-      for (int c = 0; c < field.components(); ++c) {
-        if (c % 2 == 0) numbers = stream.gaussians();
-        const std::size_t at = c % 2 == 0 ? 0 : 2;
-        host[v].at(i, c) = {numbers[at], numbers[at + 1]};
-      }
-    }
-  transfer::load(field, host);
-  runtime::Session::current().wait_all();
-}
-
 /// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
 SmallMatrix BlockLanczos::orthogonalise(const Field& w) const {
   SmallMatrix total = SmallMatrix::Zero(basis_.count(), w.vectors());
@@ -122,7 +101,7 @@ SmallMatrix BlockLanczos::orthonormalise(const Field& w) {
     r = factors.s * r;
     if (factors.rank == n) continue;
     const Field noise = a_.field();
-    load_noise(noise, ++state_.drawn);
+    load_noise(noise, noise_seed, ++state_.drawn * static_cast<std::uint64_t>(n));
     const PerVector missing = for_each_vector(
         static_cast<std::size_t>(n), [&](std::size_t v) { return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0; });
     blas::submit<blas::AddScaled>({&w, &noise}, {missing});
@@ -160,7 +139,7 @@ BlockLanczos::Ritz BlockLanczos::ritz() const {
 void BlockLanczos::begin_from_noise() {
   basis_.clear();
   h_.setZero();
-  load_noise(next_, state_.drawn);
+  load_noise(next_, noise_seed, state_.drawn * static_cast<std::uint64_t>(settings_.block));
   orthonormalise(next_);
 }
 

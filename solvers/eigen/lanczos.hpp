@@ -80,7 +80,6 @@ class BlockLanczos {
     Eigen::VectorXd theta, residual;  ///< descending; behind the locked ones, which come first
     SmallMatrix vectors;              ///< columns: combinations of the basis
   };
-  void load_noise(const Field& field, std::uint64_t draw) const;
   SmallMatrix orthonormalise(const Field& w);
   SmallMatrix orthogonalise(const Field& w) const;
   void expand(const ChebyshevFilter& filter, int capacity);

@@ -1,18 +1,17 @@
 #include "solvers/multigrid/multigrid.hpp"
 
 #include "codelets/field/transfer.hpp"
-#include "codelets/lattice/random.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
+#include "solvers/noise.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -47,26 +46,6 @@ void subtract(const FullField& to, const FullField& from) {
 }
 void copy(const FullField& to, const FullField& from) {
   for (const int parity : {0, 1}) blas::submit<blas::Scale>({&to.of(parity), &from.of(parity)}, {1.0});
-}
-
-/// Normal numbers on the field's sites; first: the number of the first vector among all that are drawn.
-void load_noise(const Field& field, int first) {
-  const runtime::Decomposition& decomposition = field.lattice()->decomposition();
-  std::vector<HostField> host(static_cast<std::size_t>(field.vectors()), HostField(spinor_components, decomposition.part()));
-  for (std::size_t v = 0; v < host.size(); ++v)
-    for (std::int64_t i = 0; i < volume(host[v].extents); ++i) {
-      const Coord site = site_of(host[v].box(), i);
-      if (parity_of(site) != field.parity()) continue;
-      RandomStream stream(noise_seed, RandomPurpose::null_vectors, lexicographic(site, decomposition.lattice()),
-                          static_cast<std::uint64_t>(first) + v);
-      for (int c = 0; c < spinor_components; c += 2) {
-        const std::array<double, 4> numbers = stream.gaussians();
-        host[v].at(i, c) = {numbers[0], numbers[1]};
-        host[v].at(i, c + 1) = {numbers[2], numbers[3]};
-      }
-    }
-  transfer::load(field, host);
-  runtime::Session::current().wait_all();
 }
 
 /// to = x / |x|, vector by vector.
@@ -128,7 +107,7 @@ void Multigrid::save_null_vectors() const {
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
   const Field noise = m.field(), filtered = m.field();
-  load_noise(noise, 0);
+  load_noise(noise, noise_seed, 0);
   FixedSteps(m, *find_krylov_solver("bicgstab"), settings_.setup_steps, 1).apply(filtered, noise, {});
   normalise(spaces_.front()->test, filtered);
 }
@@ -170,7 +149,7 @@ void Multigrid::verify(double mass) {
   fine_.prepare(n);
   const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
   std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, n);
-  for (const int parity : {0, 1}) load_noise(noise->of(parity), settings_.null_vectors);
+  for (const int parity : {0, 1}) load_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
   std::unique_ptr<coarse::CoarseOperator> above;
   for (const auto& space : spaces_) {
     EvenOdd& m = above ? *above : *fine;
@@ -200,7 +179,7 @@ void Multigrid::verify(double mass) {
   }
 
   const Field r = fine->field(), x = fine->field(), left = fine->field();
-  load_noise(r, settings_.null_vectors + n);
+  load_noise(r, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + n));
   MultigridCycle cycle(*fine, *this);
   verification_.cycle_flops.assign(static_cast<std::size_t>(levels()), 0);
   cycle.count_into(&verification_.cycle_flops);

@@ -2,11 +2,8 @@
 # The C library as others meet it: installed by itself, found by pkg-config and by CMake, exporting qs_* alone, called from C99 and C++ with
 # no header or library of ours, and with the bits of the command.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
-build=$(dirname "$QUARKSTAR")
-[ -e "$build/libquarkstar.so" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
-for tool in cc c++ cmake pkg-config nm; do command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }; done
-if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+source "$here/clients.bash"
+needs_library libquarkstar.so cc c++ cmake pkg-config nm
 
 cmake --install "$build" --prefix "$PWD/installed" --component c >install.txt || { cat install.txt; die "cmake --install"; }
 others=$(nm -D --defined-only installed/lib/libquarkstar.so | awk '$3 !~ /^qs_/' || true)

@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # Memory of a program that calls the C library: starts in which one allocation fails leave nothing behind, a thousand solves keep it as it is,
 # valgrind finds no wrong access and no lost memory, AddressSanitizer neither.
-in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
-build=$(dirname "$QUARKSTAR")
-[ -e "$build/libquarkstar.so" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
-for tool in cc c++; do command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }; done
-if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+source "$here/clients.bash"
+needs_library libquarkstar.so cc c++
 # client NAME FLAG...
 client() {
   local name=$1

@@ -2,19 +2,13 @@
 # Fields in GPU memory, given to the C library and to the Python package: with a stand-in for CUDA's driver, and with the driver where there is
 # a GPU. What there is without a driver, errors, is in cli.c_library and cli.python.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
-build=$(dirname "$QUARKSTAR")
-[ -e "$build/libquarkstar.so" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
-for tool in cc c++; do command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }; done
-if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+source "$here/clients.bash"
+needs_library libquarkstar.so cc c++
 mkdir fake
 c++ -std=c++20 -Wall -Wextra -Werror -O1 -shared -fPIC "$source_folder/tests/fake/fake_cuda.cpp" -o fake/libcuda.so.1
 cc -std=c99 -Wall -Wextra -Werror -pedantic -O1 -I "$source_folder/apps/c" "$source_folder/tests/clients/device.c" -o device -L "$build" -lquarkstar -lm -ldl \
   -Wl,-rpath,"$build" -Wl,-rpath-link,"$build"
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate; break; fi
-done
+find_python
 export PYTHONPATH=$source_folder/apps/python QUARKSTAR_LIBRARY=$build/libquarkstar.so.0 PYTHONDONTWRITEBYTECODE=1
 
 # with NAME DEVICES COMMAND...

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # A program that starts MPI itself calls the C library: tests/clients/guest.c.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
-build=$(dirname "$QUARKSTAR")
-[ -e "$build/libquarkstar.so" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
-for tool in mpicc mpirun; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
-if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+source "$here/clients.bash"
+needs_library libquarkstar.so mpicc mpirun
 mpicc -std=c99 -Wall -Wextra -Werror -O1 -I "$source_folder/apps/c" "$source_folder/tests/clients/guest.c" -o guest \
   -L "$build" -lquarkstar -lm -Wl,-rpath,"$build" -Wl,-rpath-link,"$build"
 on_two() { timeout 120 mpirun --oversubscribe --bind-to none -n 2 ./guest "$@"; }

@@ -39,6 +39,7 @@ add() {
 }
 
 for file in "${files[@]}"; do
+  [ ! -e "$build/howto/$file" ] || continue  # the build compiles it (cmake/howto.cmake)
   folder=${file%%/*}
   [ "$folder" != tests ] || folder=${file%/*}
   [ "$folder" != "$file" ] || folder=runtime/policy  # a file of the reader's own: a policy in a shared library

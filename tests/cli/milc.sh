@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # libquda.so as MILC meets it: installed by itself, exporting quda names alone, called as MILC calls it (tests/clients/milc_replay.c) on 1, 2
 # and 4 ranks, against correlators that MILC has computed.
-in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
-build=$(dirname "$QUARKSTAR")
-[ -e "$build/quarkstar-milc/libquda.so" ] || { echo "no quarkstar-milc/libquda.so beside the command"; exit 77; }
-for tool in mpicc mpirun cmake nm; do command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }; done
-if ldd "$build/quarkstar-milc/libquda.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+source "$here/clients.bash"
+needs_library quarkstar-milc/libquda.so mpicc mpirun cmake nm
 
 cmake --install "$build" --prefix "$PWD/installed" --component milc >install.txt || { cat install.txt; die "cmake --install"; }
 QUDA_HOME=$PWD/installed/lib/quarkstar-milc  # as MILC's makefile names it

@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
 # The Python package: its own tests, and the examples, whose numbers are those of the command.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
+source "$here/clients.bash"
+needs_library libquarkstar.so.0
 library=$(dirname "$QUARKSTAR")/libquarkstar.so.0
-[ -e "$library" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
-if ldd "$library" | grep -qE 'lib[atu]b?san'; then echo "python would have to be started with the sanitizer"; exit 77; fi
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate; break; fi
-done
+find_python
 [ -n "$python" ] || { echo "no python3 with numpy"; exit 77; }
 export PYTHONPATH=$source_folder/apps/python QUARKSTAR_LIBRARY=$library QUARKSTAR_DATA=$data PYTHONDONTWRITEBYTECODE=1
 

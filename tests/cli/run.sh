@@ -78,7 +78,7 @@ killed() {
   kill -9 $child 2> /dev/null || true
   wait $child 2> /dev/null || true
 }
-for ((kill = 0; kill < 20; ++kill)); do killed killed $((RANDOM % 3)) 0.$((RANDOM % 2))$((RANDOM % 10)); done
+for ((kill = 0; kill < 10; ++kill)); do killed killed $((RANDOM % 3)) 0.$((RANDOM % 2))$((RANDOM % 10)); done
 printf '{"kind":"do' >> killed/journal.jsonl  # a line that was being written
 expect 0 '^wrote killed/campaign.h5' run killed.toml
 same killed

@@ -1,23 +1,10 @@
 /* A small program from start to end: a session, links out and in, two operators, N solves in several layouts, correlators. With many
  * solves its memory stays as it is; with few it is what valgrind and AddressSanitizer look at.
  *     loop N */
-#define _GNU_SOURCE
-#include "client.h"
-
-#include <malloc.h>
-#include <unistd.h>
+#include "resident.h"
 
 static const int lattice[4] = {4, 4, 4, 8};
 enum { sites = 4 * 4 * 4 * 8 };
-
-static long resident_kb(void) {
-  long pages = 0, resident = 0;
-  malloc_trim(0);
-  FILE *const file = fopen("/proc/self/statm", "r");
-  CHECK(file != NULL && fscanf(file, "%ld %ld", &pages, &resident) == 2);
-  fclose(file);
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static void solve(qs_operator *op, int components, qs_layout layout, qs_parity parity) {
   const int n = layout == QS_PYQUDA_PROPAGATOR ? components : 1;

@@ -1,12 +1,9 @@
 /* Session starts in which one call fails, the first, the second, and so on until there is none left (tests/fake/faults.cpp): each such start is
  * an error, or goes on without what it did not get, and leaves nothing behind: no variable, no thread, no open file, no memory. */
-#define _GNU_SOURCE
-#include "client.h"
+#include "resident.h"
 
 #include <dirent.h>
-#include <malloc.h>
 #include <time.h>
-#include <unistd.h>
 
 extern char **environ;
 extern void faults_begin(long) __attribute__((weak));
@@ -40,15 +37,6 @@ static surroundings look(void) {
     if (s.threads > 3) nanosleep(&pause, NULL);
   }
   return s;
-}
-
-static long resident_kb(void) {
-  long pages = 0, resident = 0;
-  malloc_trim(0);
-  FILE *const file = fopen("/proc/self/statm", "r");
-  CHECK(file != NULL && fscanf(file, "%ld %ld", &pages, &resident) == 2);
-  fclose(file);
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 int main(void) {

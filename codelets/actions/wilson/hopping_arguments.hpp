@@ -31,7 +31,7 @@ template <class F, class Epilogue>
 using ArgumentsOf =
     std::conditional_t<std::is_empty_v<typename Epilogue::template Arguments<F>>, HoppingArguments<F>, HoppingArgumentsWith<F, Epilogue>>;
 
-/// A register of lanes of an outer site, at a position of the list; next: the outer site after it.
+/// A register of lanes of an outer site, at a position of the list; next: the outer site after it, where it is asked for, or no_site.
 struct SiteOfList {
   std::size_t outer, next;
   std::int64_t position;
@@ -50,7 +50,7 @@ inline constexpr int most_together = 8;
 /// The hops of a CPU kernel, which kernels of all epilogues share.
 template <class F>
 struct Hops {
-  /// r = (H in)(x) of the only vector, [component][re, im][lane].
+  /// r = (H in)(x) of the only vector, [component][re, im][lane]; nullptr for blocks that do not fill registers.
   void (*of_one_vector)(const HoppingArguments<F>& arguments, const SiteOfList& site, Real<F>* r) = nullptr;
   /// The same for a group of several, [vector of the group][register of lanes] of them. next: the group after it.
   void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const VectorsOfSite& group, std::int64_t position,

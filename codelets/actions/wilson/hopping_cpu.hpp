@@ -27,9 +27,8 @@ struct OneOfVectors {
   std::size_t at(std::size_t site) const { return site * vectors + vector; }
 };
 
-/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: 0 or 1
-/// (prefetch()).
-template <class F, int W, int VL, int Reals, int Prefetch, class Vector = OnlyVector>
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block.
+template <class F, int W, int VL, int Reals, class Vector = OnlyVector>
 struct CpuNeighbours {
   using T = Real<F>;
   using V = Pack<T, VL>;
@@ -41,6 +40,7 @@ struct CpuNeighbours {
   const F* next_links;
   const std::uint32_t* next_entries;
   int lane0;
+  bool asks_ahead;  ///< prefetch(): where it is wanted, for the first lanes
   [[no_unique_address]] Vector vector = {};
 
   /// What wilson::add_direction() asks for.
@@ -96,8 +96,7 @@ struct CpuNeighbours {
   /// which after a site's last one is the first of the next site.
   template <int D>
   inline __attribute__((always_inline)) void prefetch() const {
-    if constexpr (Prefetch == 0) return;
-    if (lane0 != 0) return;
+    if (!asks_ahead) return;
     constexpr int ahead = by_spins<F, W, VL> ? 4 : 1, hop = (D + ahead) % 8;
     constexpr int level = by_spins<F, W, VL> && sizeof(V) == 64 ? 2 : 1;
     constexpr bool in_next_site = D + ahead >= 8;
@@ -171,17 +170,20 @@ struct CpuNeighbours {
 };
 
 /// r = (H in)(x) of the only vector, for the lanes [lane0, lane0 + VL) of an outer site: Hops::of_one_vector.
-template <class F, int W, int VL, int Reals, int Sign, int Prefetch>
+template <class F, int W, int VL, int Reals, int Sign>
 __attribute__((noinline)) void hops_of_one_vector(const wilson::HoppingArguments<F>& a, const wilson::SiteOfList& site, Real<F>* r) {
   using V = Pack<Real<F>, VL>;
   constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
-  const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
-                                                            a.neighbours + site.outer * 8,
-                                                            a.faces_at + site.position * 8,
-                                                            a.links + site.outer * site_links,
-                                                            a.links + site.next * site_links,
-                                                            a.neighbours + site.next * 8,
-                                                            site.lane0};
+  const bool asks_ahead = site.next != wilson::no_site;
+  const std::size_t next = asks_ahead ? site.next : site.outer;
+  const CpuNeighbours<F, W, VL, Reals> neighbours{a,
+                                                  a.neighbours + site.outer * 8,
+                                                  a.faces_at + site.position * 8,
+                                                  a.links + site.outer * site_links,
+                                                  a.links + next * site_links,
+                                                  a.neighbours + next * 8,
+                                                  site.lane0,
+                                                  asks_ahead};
   if constexpr (by_spins<F, W, VL>) {
     hopping_term_by_spins<Sign, F, Reals, W, V>(ResultWords<V>(r), neighbours);
   } else {
@@ -219,26 +221,26 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
       }
 }
 
-/// Finds the instantiation for a choice.
+/// Finds the instantiation for a choice. Lattices with blocks that do not fill registers stay in the cache, and without vectors memory is
+/// not what is waited for: they have no hops of their own for one vector, and always ask ahead.
 template <class F, int... Ws>
 wilson::Hops<F> find_hops(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
   wilson::Hops<F> found{nullptr, nullptr, choice.link_reals, choice.sign};
   const auto over_lanes = [&](auto w) {
-    const auto consider = [&](auto reals, auto sign) {
-      if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
-      found.prefetch = with_prefetch<F, w, wilson::default_launch.memory.prefetch>(choice.launch.memory.prefetch, [&](auto prefetch) {
-        found.of_one_vector = hops_of_one_vector<F, w, vector_lanes<F, w>, reals, sign, prefetch>;
-        return static_cast<int>(prefetch);
-      });
-      found.of_vectors = hops_of_vectors<F, w, vector_lanes<F, w>>;
-      found.stream = may_stream<F, w, spinor_words<F>> && choice.launch.memory.stores == arch::Stores::streaming;
-    };
-    consider(site::Index<18>{}, site::Index<1>{});
-    consider(site::Index<18>{}, site::Index<-1>{});
-    consider(site::Index<12>{}, site::Index<1>{});
-    consider(site::Index<12>{}, site::Index<-1>{});
-    consider(site::Index<8>{}, site::Index<1>{});
-    consider(site::Index<8>{}, site::Index<-1>{});
+    if (choice.lanes != w) return;
+    constexpr int width = vector_lanes<F, w>;
+    found.prefetch = fills_registers<F, w> && choice.launch.memory.prefetch == 0 ? 0 : 1;
+    found.of_vectors = hops_of_vectors<F, w, width>;
+    found.stream = may_stream<F, w, spinor_words<F>> && choice.launch.memory.stores == arch::Stores::streaming;
+    if constexpr (fills_registers<F, w>) {
+      const auto consider = [&](auto reals) {
+        if (choice.link_reals == reals)
+          found.of_one_vector = choice.sign > 0 ? hops_of_one_vector<F, w, width, reals, 1> : hops_of_one_vector<F, w, width, reals, -1>;
+      };
+      consider(site::Index<18>{});
+      consider(site::Index<12>{});
+      consider(site::Index<8>{});
+    }
   };
   (over_lanes(site::Index<Ws>{}), ...);
   return found;

@@ -23,6 +23,8 @@ QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_HOPPING)
 
 namespace wilson {
 
+inline constexpr std::size_t no_site = ~std::size_t{0};  ///< SiteOfList::next where nothing is asked for ahead
+
 /// Kernel of the architecture in use for a choice; without a range when there is none for that many lanes.
 template <class F>
 HoppingKernel<F> hopping_kernel(const KernelChoice& choice);

@@ -22,8 +22,9 @@ class ManySpinors {
   using Arguments = wilson::HoppingArguments<F>;
   using Group = wilson::VectorsOfSite;
   static constexpr int site_words = spinor_words<F> * W;
-  static constexpr bool link_fits = vector_registers >= 32;  // 18 for the link, 6 for a spin of a neighbour, 6 for its product
-  static constexpr int links_ahead = 4;                      // hops
+  // 18 registers for the link, 6 for a spin of a neighbour, 6 for its product. Narrow blocks, which are rare, have half as many kernels.
+  static constexpr bool link_fits = vector_registers >= 32 && fills_registers<F, W>;
+  static constexpr int links_ahead = 4;  // hops
 
  public:
   static void compute(const Arguments& a, const wilson::Hops<F>& hops, const Group& group, std::int64_t position, const Group& next,
@@ -124,8 +125,10 @@ class ManySpinors {
   template <int D, int Sign, bool MayCross>
   static void hop(const Place& place, const T* link, T* results, Ahead ahead) {
     std::conditional_t<link_fits && !MayCross, LinkInRegisters<V>, LinkInMemory<T, 18, VL, V>> u(link);
-    CpuNeighbours<F, W, VL, 18, 0, OneOfVectors<MayCross>> neighbours{
-        place.a, place.entries, place.faces_at, nullptr, nullptr, nullptr, place.lane0, {static_cast<std::size_t>(place.a.vectors), 0}};
+    CpuNeighbours<F, W, VL, 18, OneOfVectors<MayCross>> neighbours{
+        place.a,     place.entries, place.faces_at,
+        nullptr,     nullptr,       nullptr,
+        place.lane0, false,         {static_cast<std::size_t>(place.a.vectors), 0}};
     for (int i = 0; i < place.group.count; ++i) {
       ahead.ask(i);
       neighbours.vector.vector = static_cast<std::size_t>(place.group.vectors[i]);

@@ -59,7 +59,7 @@ __attribute__((noinline)) void one_vector_range(const wilson::ArgumentsOf<F, Epi
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
       alignas(64) Real<F> r[24 * VL];
-      hops_of_site(arguments, {outer, next, i, lane0}, r);
+      hops_of_site(arguments, {outer, hops.prefetch > 0 && lane0 == 0 ? next : wilson::no_site, i, lane0}, r);
       site::Complex<V> z[12];
       load_sums_of_hops<V>(z, r);
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
@@ -121,8 +121,12 @@ __attribute__((noinline)) void many_vectors_range(const wilson::ArgumentsOf<F, E
 template <class F, int W, int VL, class Epilogue>
 void sites_range(const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                  runtime::BinnedSum* sums, const wilson::Hops<F>& hops) {
-  if (arguments.vectors > 1) many_vectors_range<F, W, VL, Epilogue>(arguments, begin, end, left_out, sums, hops);
-  else if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Epilogue>(arguments, begin, end, sums, hops);
+  if constexpr (fills_registers<F, W>)
+    if (arguments.vectors == 1) {
+      if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Epilogue>(arguments, begin, end, sums, hops);
+      return;
+    }
+  many_vectors_range<F, W, VL, Epilogue>(arguments, begin, end, left_out, sums, hops);
 }
 
 template <class F, class Epilogue>

@@ -1,0 +1,30 @@
+#include "solvers/noise.hpp"
+
+#include "codelets/field/transfer.hpp"
+#include "codelets/lattice/random.hpp"
+#include "runtime/graph/session.hpp"
+
+#include <array>
+
+namespace quarkstar {
+
+void load_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
+  const runtime::Decomposition& decomposition = field.lattice()->decomposition();
+  std::vector<HostField> host(static_cast<std::size_t>(field.vectors()), HostField(field.components(), decomposition.part()));
+  for (std::size_t v = 0; v < host.size(); ++v)
+    for (std::int64_t i = 0; i < volume(host[v].extents); ++i) {
+      const Coord site = site_of(host[v].box(), i);
+      if (parity_of(site) != field.parity()) continue;
+      RandomStream stream(seed, RandomPurpose::null_vectors, lexicographic(site, decomposition.lattice()), first + v);
+      std::array<double, 4> numbers{};
+      for (int c = 0; c < field.components(); ++c) {
+        if (c % 2 == 0) numbers = stream.gaussians();
+        const std::size_t at = c % 2 == 0 ? 0 : 2;
+        host[v].at(i, c) = {numbers[at], numbers[at + 1]};
+      }
+    }
+  transfer::load(field, host);
+  runtime::Session::current().wait_all();
+}
+
+}  // namespace quarkstar
