@@ -175,13 +175,14 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     return {precision,
             layout,
             link_bytes,
-            fields * static_cast<double>(site_bytes(precision, 2 * shape.components)),
-            static_cast<double>(shape.face_reals) * right_hand_sides,
+            fields * shape.slices * static_cast<double>(site_bytes(precision, 2 * shape.components)),
+            static_cast<double>(shape.face_reals) * right_hand_sides * shape.slices,
             preconditioned ? settings.schwarz : std::nullopt};
   };
+  const double physical = shape.slices > 1 ? 2.0 * n / shape.slices : 0;  // sources of four dimensions, where solutions come too
   const auto precisions = [&](const Vectors& fields) {
-    std::vector<OnePrecision> all{in(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0), fields.outer,
-                                     sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
+    std::vector<OnePrecision> all{in(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0),
+                                     fields.outer + physical, sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
     if (mixed) all.push_back(in(settings.precision, shape.inner_links, fields.inner, sum_of(inner_kinds), true));
     return all;
   };
@@ -239,6 +240,7 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
   OperatorShape shape{.components = kind.components,
                       .face_reals = kind.face_reals,
                       .reach = kind.reach,
+                      .slices = kind.slices(values),
                       .images = kind.images(settings.schur),
                       .outer_links = term(Precision::double_),
                       .one_layout = !mixed && has_long && settings.link_reals != 18,

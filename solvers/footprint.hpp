@@ -28,6 +28,7 @@ struct OperatorShape {
   int components;                    ///< of its vectors
   int face_reals;                    ///< that a hop needs of a neighbour
   int reach = 1;                     ///< of the longest hop
+  int slices = 1;                    ///< spinors of a right-hand side on a site
   int images = 1;                    ///< fields of one parity and vector that the even-odd system keeps
   double outer_links;                ///< bytes per site in double precision
   double inner_links = 0;            ///< and of the Krylov solver's, where it is another

@@ -11,8 +11,11 @@ namespace quarkstar {
 void load_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
   const runtime::Decomposition& decomposition = field.lattice()->decomposition();
   std::vector<HostField> host(static_cast<std::size_t>(field.vectors()), HostField(field.components(), decomposition.part()));
-  for (std::size_t v = 0; v < host.size(); ++v)
-    for (std::int64_t i = 0; i < volume(host[v].extents); ++i) {
+  const std::int64_t sites = volume(decomposition.part().extents), all = sites * field.vectors();
+  runtime::Session::current().cpu_team().for_range(all, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t i = n % sites;
+      const auto v = static_cast<std::size_t>(n / sites);
       const Coord site = site_of(host[v].box(), i);
       if (parity_of(site) != field.parity()) continue;
       RandomStream stream(seed, RandomPurpose::null_vectors, lexicographic(site, decomposition.lattice()), first + v);
@@ -23,6 +26,7 @@ void load_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
         host[v].at(i, c) = {numbers[at], numbers[at + 1]};
       }
     }
+  });
   transfer::load(field, host);
   runtime::Session::current().wait_all();
 }

@@ -82,6 +82,7 @@ struct SolveResult {
   std::int64_t kernels = 0;              ///< codelets that ran, up to the stop
   double tasks = 0;                      ///< StarPU's, a fused batch being one, with those that found the graph stopped
   double busy_us = 0;                    ///< that this rank's workers spent in them; 0 where other solves were in flight
+  std::vector<double> midpoint{};        ///< PhysicalFields::midpoint(), where there is a fifth dimension
   std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
   bool converged() const { return reason == StopReason::converged; }
 };

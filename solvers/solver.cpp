@@ -413,8 +413,13 @@ Solver::~Solver() {
 
 void Solver::apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint) {
   Impl& s = *impl_;
-  const std::size_t n = vectors.size();
-  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || images.size() != n)
+  const std::size_t n = masses.size();
+  const int slices = s.lattice()->slices();
+  const std::size_t all = n * static_cast<std::size_t>(slices);
+  if (slices > 1 && vectors.size() != all)
+    throw Error(ErrorKind::input, Parameter("vectors"),
+                fmt::format("{} for {} masses of an operator with {} slices", vectors.size(), n, slices), "give one for each slice");
+  if (n < 1 || all > static_cast<std::size_t>(most_vectors) || vectors.size() != all || images.size() != all)
     throw ShapeError("Solver::apply", "vectors, masses and images do not belong together");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
   const int count = static_cast<int>(n);
@@ -462,7 +467,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
   const bool shifts = s.krylov->shifted;
-  const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
+  const bool guessed =  // what is between the walls follows from no guess of four dimensions
+      s.prepared.outer->physical() == nullptr && runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
   const int count = static_cast<int>(n);
   auto pool = s.pools.mine(count);  // gives up fields of another size first
@@ -471,8 +477,17 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const runtime::Settled settled;  // the caller's vectors
   const FullField b(s.lattice(), s.components, count), x(s.lattice(), s.components, count), r(s.lattice(), s.components, count),
       e(s.lattice(), s.components, count);
+  PhysicalFields* const physical = s.prepared.outer->physical();
+  if (physical != nullptr && request.parity)
+    throw Error(ErrorKind::input, Parameter("parity"), "sources of four dimensions are no right-hand sides of the even-odd system",
+                "solve on both parities");
+  if (physical != nullptr) {
+    const FullField eta(physical->lattice(), s.components, count);
+    for (const int parity : {0, 1}) load(eta.of(parity));
+    physical->load(b, eta);
+  }
   for (const int parity : {0, 1}) {
-    load(b.of(parity));
+    if (physical == nullptr) load(b.of(parity));
     if (guessed) transfer::load(x.of(parity), solutions);
     else blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
   }
@@ -569,7 +584,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
           if (goal.target2[v] != infinite) worst = std::max(worst, relative(v, norm2[v]));
         return progress(spent + iterations, worst);
       };
-    if (snapshots.due && !shifted && !solutions.empty())
+    if (snapshots.due && !shifted && physical == nullptr && !solutions.empty())
       goal.observe = [&](const KrylovState& seen, const std::function<KrylovState()>& now) {
         if (!snapshots.due(spent + seen.status.step)) return;
         const std::vector<HostField> iterates = s.copy_of_iterate(*outer, x, e, r, working_ones, solutions[0].box());
@@ -614,11 +629,19 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     result.tasks = work[3] * share;
     result.busy_us = busy_us * share;
   }
-  if (use) use(x, results);
+  std::optional<FullField> walls;
+  if (physical != nullptr) {
+    walls.emplace(physical->lattice(), s.components, count);
+    physical->store(*walls, x);
+    std::vector<std::vector<double>> midpoint = physical->midpoint(x);
+    for (std::size_t v = 0; v < n; ++v) results[v].midpoint = std::move(midpoint[v]);
+  }
+  const FullField& solved = walls ? *walls : x;
+  if (use) use(solved, results);
   if (!solutions.empty())
-    for (const int parity : {0, 1}) transfer::store(solutions, x.of(parity));
+    for (const int parity : {0, 1}) transfer::store(solutions, solved.of(parity));
   if (alone) session.wait_all();
-  else wait_for_readers(x.even, x.odd);
+  else wait_for_readers(solved.even, solved.odd);
   return results;
 }
 

@@ -91,7 +91,8 @@ class Solver {
     return solve({&source, 1}, {&mass, 1}, {&solution, 1}, progress, snapshots).front();
   }
 
-  /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice. Throws as solve() does.
+  /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice; with a fifth dimension [s n + v] for slice s.
+  /// Throws as solve() does.
   void apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint = false);
 
  private:

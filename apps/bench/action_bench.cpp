@@ -88,7 +88,7 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
   stencil::Stencil& stencil = prepared->stencil(c.vectors);
   const LatticePointer& lattice = prepared->lattice();
   const FullField field(lattice, operator_.action->components(), c.vectors);
-  const std::vector<HostField> hosts(static_cast<std::size_t>(c.vectors), wave());
+  const std::vector<HostField> hosts(static_cast<std::size_t>(field.odd.site_vectors()), wave());
   transfer::load(field.odd, hosts);
   session_.wait_all();
   stencil::Output to_even = prepared->usual_output(c.vectors, 0), to_odd = prepared->usual_output(c.vectors, 1);
@@ -105,7 +105,7 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
       counters);
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const runtime::Cost cost = stencil.cost(lattice->sites_of_parity() / lattice->lanes().lanes, to_even);
-  const double written = c.vectors * static_cast<double>(site_bytes(c.precision, field.even.reals()));
+  const double written = field.even.site_vectors() * static_cast<double>(site_bytes(c.precision, field.even.reals()));
   TunedTiming tuned{
       dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners),
       prepared->tile(), stencil.launch()};

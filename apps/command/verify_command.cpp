@@ -67,7 +67,7 @@ void run_verify(const VerifyOptions& options) {
   if (!options.json) fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
   std::vector<Check> checks;
   for (const auto run : {check_free_field, check_free_staggered, check_gauge_invariance, check_configurations, check_golden_correlators,
-                         check_staggered_data})
+                         check_domain_wall, check_staggered_data})
     for (const Check& check : run(config)) {
       if (!options.json) print_row(check);
       checks.push_back(check);

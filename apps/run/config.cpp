@@ -96,12 +96,14 @@ void complete(RunConfig& config) {
   config.solver.snapshots = !config.checkpoint.empty();
   const ActionKind& kind = *config.action;
   const std::vector<std::string> solvers = solver_names(kind.is_hermitian);
-  if (!config.was_given("solver") && std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end())
-    config.solver.solver = solvers.front();
+  if (!config.was_given("solver") &&
+      (config.solver.solver == SolverSettings{}.solver || std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end()))
+    config.solver.solver = kind.bench_solvers.front();
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("restart")) config.solver.restart = find_krylov_solver(config.solver.solver)->usual_restart;
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   if (config.nrhs == 0) config.nrhs = kind.components;
+  config.nrhs = std::min(config.nrhs, std::max(1, most_vectors / std::max(1, kind.slices(config.settings))));
   // No more in flight than there is to solve: groups of right-hand sides, or operators.
   const auto operators = operators_of(config);
   const std::size_t solves = operators.size() > 1 ? operators.size() : groups_of(config, operators.front()).size();

@@ -172,6 +172,9 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.propagators = false;
   config.islands = 1;  // all devices hold the basis together
   check_action(config);
+  if (config.action->slices(config.settings) > 1)
+    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", config.action->name),
+                "use another action: eigenvectors of five dimensions are not stored");
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
   EigenReport report;

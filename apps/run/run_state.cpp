@@ -1,6 +1,7 @@
 #include "apps/run/run_state.hpp"
 
 #include "apps/report/timeline.hpp"
+#include "apps/run/residual_mass.hpp"
 #include "apps/run/solve_remedy.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -90,6 +91,7 @@ void RunState::conclude(SourceState& source) {
   tell_workers(report);
   if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
   report.correlators = source.correlators.correlators();
+  add_residual_mass(report);
   source.run.done(std::exchange(source.propagators, {}));
 }
 

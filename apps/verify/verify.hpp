@@ -46,6 +46,9 @@ std::vector<Check> check_free_staggered(const VerifyConfig& config);
 /// as stored) and golden-milc.json (reunitarised); limit 1e-10 relative.
 std::vector<Check> check_staggered_data(const VerifyConfig& config);
 
+/// Domain wall and Moebius of golden-2.json: products of the operator, correlators and residual masses; limit 1e-10 relative.
+std::vector<Check> check_domain_wall(const VerifyConfig& config);
+
 /// The largest deviation of two lists: relative if `relative`, else absolute.
 Check compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& got, double limit, bool relative);
 

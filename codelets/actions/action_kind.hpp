@@ -117,6 +117,8 @@ class ActionKind {
 
   /// Bytes per site of matrices that an operator in this precision holds beside its links.
   virtual double term_bytes(const SettingValues&, Precision, Schur) const { return 0; }
+  /// Of its fifth dimension: each right-hand side has so many spinors on a site.
+  virtual int slices(const SettingValues&) const { return 1; }
   /// Fields of one parity and vector that its even-odd system keeps, the adjoint's included.
   virtual int images(Schur) const { return 1; }
 

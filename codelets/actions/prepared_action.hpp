@@ -26,6 +26,18 @@ struct Speed {
 /// Submits out = an approximate inverse of A times in, on the solver's own lattice.
 using Preconditioner = std::function<void(const Field& out, const Field& in, const runtime::Guard& guard)>;
 
+/// Sources and solutions of an action with a fifth dimension, which have four. All submit tasks.
+class PhysicalFields {
+ public:
+  virtual ~PhysicalFields() = default;
+  virtual const LatticePointer& lattice() const = 0;
+  /// b = the right-hand side for eta; q = the solution in x.
+  virtual void load(const FullField& b, const FullField& eta) = 0;
+  virtual void store(const FullField& q, const FullField& x) = 0;
+  /// Waits. Sum over space of |q_mp|^2 at each time, q_mp the solution at the midpoint, then that of |q|^2, for each vector.
+  virtual std::vector<std::vector<double>> midpoint(const FullField& x) = 0;
+};
+
 /// Layout, links, and a hopping operator for every number of vectors that was asked for.
 class PreparedAction {
  public:
@@ -47,6 +59,8 @@ class PreparedAction {
   virtual std::optional<double> own_mass() const { return std::nullopt; }
   /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need. M M^+ differs by the same.
   virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
+  /// Where vectors are not of four dimensions: of double precision; else nullptr.
+  virtual PhysicalFields* physical() { return nullptr; }
   /// Whether M^+ M leaves the parities apart, the sites of each being a system() of its own.
   virtual bool normal_keeps_parity() const { return false; }
   /// What reports tell of it, by name.

@@ -33,7 +33,7 @@ __global__ void convert_kernel(To* to, const From* from, const __grid_constant__
   constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
   for (int group = 0; group < to_places.groups(); ++group) {
     const int v = in_lanes ? group * to_places.vectors_in_lanes + in_group : group;
-    if (left_out != nullptr && left_out[v] != 0) continue;
+    if (left_out != nullptr && left_out[to_places.right_hand_side(v)] != 0) continue;
     From read[from_words];
     with_chunk<From, Components>(from_places.chunked != 0, [&](auto chunk) {
       load_words<chunk, site::head_words<From>, CachedLoads>(read, from + from_places.group(from_words, source.outer, v),

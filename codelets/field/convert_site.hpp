@@ -8,7 +8,9 @@ namespace quarkstar {
 /// Where the vectors of a block are, in either layout of Field.
 struct VectorPlaces {
   int vectors, lanes, vectors_in_lanes;
-  int chunked = 0;  ///< or 1: no gap behind it
+  int chunked = 0;           ///< or 1: no gap behind it
+  int right_hand_sides = 1;  ///< vectors are slices of these, and left out with them
+  QUARKSTAR_HD int right_hand_side(int vector) const { return right_hand_sides == vectors ? vector : vector % right_hand_sides; }
   QUARKSTAR_HD int width() const { return lanes * vectors_in_lanes; }
   QUARKSTAR_HD int groups() const { return vectors / vectors_in_lanes; }
   /// Offset of the words of all lanes beside a vector's. words: of a vector in its format.

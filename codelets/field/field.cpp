@@ -6,7 +6,9 @@ namespace quarkstar {
 
 Field::Field(LatticePointer lattice, int parity, int components, int vectors)
     : lattice_(std::move(lattice)), parity_(parity), components_(components), vectors_(vectors) {
-  if (vectors < 1 || vectors > most_vectors) throw ShapeError("Field", "a number of vectors outside of 1..32");
+  if (vectors < 1 || vectors * lattice_->slices() > most_vectors) throw ShapeError("Field", "a number of vectors outside of 1..32");
+  if (lattice_->slices() > 1 && (components != spinor_components || lattice_->vectors_in_lanes() > 1))
+    throw ShapeError("Field", "slices of a fifth dimension have spinors, and lanes of sites");
   if (components != spinor_components && components != colour_components && !is_coarse(components))
     throw ShapeError("Field", "neither spinors nor colour vectors nor coarse vectors: there are no kernels for them");
   if (is_coarse(components) &&

@@ -23,12 +23,14 @@ inline constexpr int both_parities = 2;
 /// im][vector of the group]: a group is what elsewhere is a vector of G lanes. Spinors of lattices that are chunked() have the words of a
 /// lane in chunks of 16 bytes, [chunk][lane][word of the chunk] where others have [word][lane] (codelets/field/word_place.hpp); in half
 /// precision [unit][lane] comes before the chunks. Coarse vectors, on lattices with one lane of sites, are [outer site][group of 8
-/// components][vector] [re, im][component of the group]: a group is what elsewhere is an outer site of one component.
+/// components][vector] [re, im][component of the group]: a group is what elsewhere is an outer site of one component. On lattices with L
+/// slices of a fifth dimension a vector has a spinor on each: [outer site][slice][vector][component][re, im][lane], and a slice is to
+/// vector operations what elsewhere is an outer site, to hops L n vectors.
 class Field {
  public:
-  /// Throws ShapeError unless 1 <= vectors <= most_vectors, for coarse vectors where lanes are of sites or of vectors, and with vectors in
-  /// lanes where they fill no whole groups, or are neither colour vectors of a session without GPUs nor spinors on GPUs alone: there are no
-  /// kernels for these.
+  /// Throws ShapeError unless 1 <= vectors <= most_vectors over the slices, for coarse vectors where lanes are of sites or of vectors, and
+  /// with vectors in lanes where they fill no whole groups, or are neither colour vectors of a session without GPUs nor spinors on GPUs
+  /// alone: there are no kernels for these.
   Field(LatticePointer lattice, int parity, int components, int vectors = 1);
 
   const LatticePointer& lattice() const { return lattice_; }
@@ -37,21 +39,24 @@ class Field {
   int components() const { return components_; }
   int reals() const { return 2 * components_; }
   int vectors() const { return vectors_; }
+  /// On all slices: s n + v is slice s of vector v.
+  int site_vectors() const { return lattice_->slices() * vectors_; }
   /// Lanes of an outer site, each with the same words: of sites, or of components.
   int lanes() const { return is_coarse(components_) ? coarse_lanes : lattice_->lanes().lanes; }
-  /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, else lanes() and n.
+  /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, else lanes() and n, times the slices.
   int width() const { return lattice_->vectors_in_lanes() * lanes(); }
-  int groups() const { return vectors_ / lattice_->vectors_in_lanes(); }
+  int groups() const { return site_vectors() / lattice_->vectors_in_lanes(); }
   /// Whether its words lie in chunks.
   bool chunked() const { return lattice_->chunked() && components_ == spinor_components; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
-  /// Outer sites of one block (of coarse vectors: groups of components), vectors of all sites, and their bytes.
+  /// Outer sites of one block (of coarse vectors groups of components, with slices those of each), vectors of all of them, and their bytes.
   std::int64_t outer_sites(int b) const {
-    return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->block(b).outer_sites() *
+    return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->slices() * lattice_->block(b).outer_sites() *
            (is_coarse(components_) ? components_ / coarse_lanes : 1);
   }
   std::int64_t block_vectors(int b) const {
-    return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->block(b).outer_sites() * lattice_->lanes().lanes * vectors_;
+    return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->slices() * lattice_->block(b).outer_sites() *
+           lattice_->lanes().lanes * vectors_;
   }
   double block_bytes(int b) const {
     return static_cast<double>(block_vectors(b)) * static_cast<double>(site_bytes(lattice_->precision(), reals()));

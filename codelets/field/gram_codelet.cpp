@@ -199,7 +199,7 @@ void multiply(const Field& out, const Field* base, const Field& in, const Vector
       return static_cast<int>(accesses.size()) - 1;
     };
     auto task = runtime::blank<MultiplyTask>();
-    task.outer_sites = lattice.block(b).outer_sites();
+    task.outer_sites = out.outer_sites(b);
     task.matrix = matrix.offset;
     task.vectors = n;
     task.in_vectors = in.vectors();
@@ -223,7 +223,7 @@ void gram(const Field& a, const Field& b, const runtime::PartialSums& partials, 
                                  runtime::in(a.block(i))};
     if (&b != &a) accesses.push_back(runtime::in(b.block(i)));
     auto task = runtime::blank<GramTask>();
-    task.outer_sites = lattice.block(i).outer_sites();
+    task.outer_sites = a.outer_sites(i);
     task.vectors = a.vectors();
     task.lanes = lattice.lanes().lanes;
     task.b = &b != &a ? 3 : 2;
@@ -242,7 +242,7 @@ void products(const Field& a, const Field& b, const runtime::PartialSums& partia
   const Lattice& lattice = *a.lattice();
   for (const int i : lattice.local_blocks()) {
     auto task = runtime::blank<ProductsTask>();
-    task.outer_sites = lattice.block(i).outer_sites();
+    task.outer_sites = a.outer_sites(i);
     task.a_vectors = a.vectors();
     task.b_vectors = b.vectors();
     task.lanes = lattice.lanes().lanes;

@@ -18,9 +18,9 @@ namespace quarkstar::transfer {
 /// that have parts of the lattice, which must all call).
 void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors = {1, 1, 1, 1});
 
-/// Field <- one host field per vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
-/// session before reading). All hold the whole lattice (of which store writes this rank's part), or all this rank's part. Throws
-/// ShapeError when they do not, or numbers or kinds differ.
+/// Field <- one host field per vector and slice (Field::site_vectors(); sites of the field's parity), and back. The host fields must
+/// outlive the tasks (store: wait for the session before reading). All hold the whole lattice (of which store writes this rank's part), or
+/// all this rank's part. Throws ShapeError when they do not, or numbers or kinds differ.
 void load(const Field& field, std::span<const HostField> host);
 void store(std::span<HostField> host, const Field& field);
 /// Of one vector.

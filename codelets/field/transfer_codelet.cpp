@@ -173,7 +173,7 @@ void run_convert(Call& call) {
           To* p = to + to_places.offset(to_words, outer, v, first);
           const From* q = from + from_places.offset(from_words, source.outer, v, source.lane);
           for (int w = 0; w < vectors_in_a_row; ++w) {
-            if (left_out != nullptr && left_out[v + w] != 0) continue;
+            if (left_out != nullptr && left_out[to_places.right_hand_side(v + w)] != 0) continue;
             for (int i = w; i < w + in_a_row; ++i) convert_vector<Components, To, From>(p + i, to_width, q + i, from_width);
           }
         }
@@ -260,7 +260,7 @@ namespace {
 /// Loading only reads the host fields.
 template <bool Load>
 void submit_host(const char* where, std::span<const HostField> host, const Field& field) {
-  if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
+  if (host.size() != static_cast<std::size_t>(field.site_vectors())) throw ShapeError(where, "another number of vectors");
   const Lattice& lattice = *field.lattice();
   for (const HostField& vector : host) {
     if (vector.components != field.components()) throw ShapeError(where, "another kind of vector");
@@ -313,7 +313,7 @@ void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
   const bool to_both = to.parity() == both_parities, from_both = from.parity() == both_parities;
   if ((to.parity() != from.parity() && !to_both && !from_both) || to.components() != from.components() || to.vectors() != from.vectors() ||
-      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) || a.slices() != b.slices() ||
       (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
       a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");

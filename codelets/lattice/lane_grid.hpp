@@ -26,6 +26,7 @@ struct LayoutRequest {
   Coord unit{2, 2, 2, 2};           ///< half a block is a whole number of these along a direction that is split; even. For Schwarz domains
   int vectors_in_lanes = 1;         ///< lanes hold so many vectors instead of sites: 16 or 8 of a colour field on CPUs (8 in double
                                     ///< precision), 16, 12 or 8 spinors on GPUs
+  int slices = 1;                   ///< of a fifth dimension: so many spinors are a vector of a site
 };
 
 /// The same grid for every block of a decomposition, so that neighbouring blocks agree on the lanes of a face. A direction can

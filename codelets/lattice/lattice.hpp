@@ -19,6 +19,7 @@ class Lattice {
         boundary_(boundary),
         on_gpus_(is_on_gpus(decomposition)),
         vectors_in_lanes_(vectors_in_lanes_of(precision, layout.vectors_in_lanes, on_gpus_)),
+        slices_(layout.slices),
         lanes_(choose_lane_grid(decomposition, precision, layout)) {
     blocks_.resize(decomposition_.blocks().size());
     for (const int b : decomposition_.local())
@@ -35,6 +36,8 @@ class Lattice {
   bool chunked() const { return on_gpus_ && (vectors_in_lanes_ > 1 || lanes_.lanes * static_cast<int>(computed_bytes(precision_)) == 64); }
   /// Vectors in lanes; 1: the lanes are of sites.
   int vectors_in_lanes() const { return vectors_in_lanes_; }
+  /// Of the fifth dimension; 1: there is none.
+  int slices() const { return slices_; }
   /// All blocks of the lattice, and those of this rank, which alone have a geometry.
   int block_count() const { return decomposition_.count(); }
   const std::vector<int>& local_blocks() const { return decomposition_.local(); }
@@ -52,7 +55,7 @@ class Lattice {
   Precision precision_;
   BoundaryAngles boundary_;
   bool on_gpus_;
-  int vectors_in_lanes_;
+  int vectors_in_lanes_, slices_;
   LaneGrid lanes_;
   std::vector<std::unique_ptr<BlockGeometry>> blocks_;
 };

@@ -68,7 +68,7 @@ void Stencil::check(const std::string& where, const Field& out, const Output& ou
     if (field == nullptr) continue;
     if (field->lattice() != lattice_ || field->components() != kind_.components)
       throw ShapeError(where, "fields of another lattice or kind");
-    if (field->vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
+    if (field->site_vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
     if (field->parity() != out.parity()) throw ShapeError(where, "x and y must have the parity of the result");
   }
   if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
@@ -93,7 +93,7 @@ void Stencil::apply(const Field& out, const Field& in, const Output& output, boo
   const std::string where = std::string(kind_.name) + "::apply";
   check(where, out, output);
   if (in.lattice() != lattice_ || in.components() != kind_.components) throw ShapeError(where, "fields of another lattice or kind");
-  if (in.vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
+  if (in.site_vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
   if (out.parity() == in.parity()) throw ShapeError(where, "D leads to the other parity");
   const Submission submission{output, adjoint ? -1 : 1, guard};
   submit_with_faces(

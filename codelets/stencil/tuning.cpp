@@ -115,7 +115,8 @@ std::string key_of(const char* what, const TuningProblem& problem, const std::st
 std::map<int, double> measurement_bytes(const TuningProblem& problem) {
   const Subject& subject = problem.subject;
   // Two fields on both parities.
-  const double fields = 2.0 * problem.vectors * static_cast<double>(site_bytes(subject.precision, 2 * subject.components));
+  const double fields =
+      2.0 * problem.vectors * subject.layout.slices * static_cast<double>(site_bytes(subject.precision, 2 * subject.components));
   const double a_site = problem.resident + subject.link_bytes + fields;
   std::map<int, double> bytes = sites_by_owner(problem.decomposition);
   for (auto& [worker, of_worker] : bytes) of_worker *= a_site;

@@ -30,16 +30,18 @@ ActionSetting anisotropy_setting(std::string_view key, std::string_view metavar,
 }  // namespace
 
 ActionSetting mass_setting(double initial) {
-  return {.key = "mass",
-          .metavar = "M",
-          .help = "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)",
-          .initial = initial,
-          .above = mass_of(largest_kappa),
-          .implies = [](SettingValues& values) {
-            const double mass = std::get<double>(values["mass"]);
-            values["kappa"] = 0.5 / (mass + 4);
-            values["masses"] = std::vector<double>{mass};
-          }};
+  return {
+      .key = "mass",
+      .metavar = "M",
+      .help =
+          "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); domain wall: mass of the quark, staggered: of M = 2m + D (default 0.1)",
+      .initial = initial,
+      .above = mass_of(largest_kappa),
+      .implies = [](SettingValues& values) {
+        const double mass = std::get<double>(values["mass"]);
+        values["kappa"] = 0.5 / (mass + 4);
+        values["masses"] = std::vector<double>{mass};
+      }};
 }
 
 ActionSetting normalisation_setting() {

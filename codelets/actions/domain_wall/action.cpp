@@ -1,0 +1,42 @@
+#include "codelets/actions/domain_wall/action.hpp"
+
+#include "codelets/actions/domain_wall/prepared_action.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace quarkstar::domain_wall {
+
+void check_parameters(const Parameters& parameters) {
+  const auto refuse = [](const char* key, const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::input, Parameter(key), what, remedy);
+  };
+  const int slices = parameters.slices();
+  if (slices < least_slices || slices > most_slices || slices % 2 != 0)
+    refuse("ls", fmt::format("{} slices", slices), fmt::format("give an even number from {} to {}", least_slices, most_slices));
+  if (!(parameters.m5 > 0 && parameters.m5 < 2))
+    refuse("m5", fmt::format("a height of {}", parameters.m5), "give a number between 0 and 2");
+  for (const auto& [key, values] : {std::pair{"b5", &parameters.b}, {"c5", &parameters.c}}) {
+    if (static_cast<int>(values->size()) != slices)
+      refuse(key, fmt::format("{} numbers for {} slices", values->size(), slices), "give one for all, or one for each");
+    for (const double value : *values)
+      if (!std::isfinite(value)) refuse(key, fmt::format("a coefficient of {}", value), "give finite numbers");
+  }
+}
+
+void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
+  check_parameters(five_);
+  if (request.schwarz || request.unit != ActionRequest{}.unit)
+    throw Error(ErrorKind::input, Parameter(request.schwarz ? "schwarz-block" : "aggregate"),
+                "this preconditioner is not for domain-wall fermions", "leave it out");
+  wilson::Action::check(decomposition, request);
+}
+
+std::unique_ptr<quarkstar::PreparedAction> Action::make(const runtime::Decomposition& decomposition, const ActionRequest& request,
+                                                        double resident) const {
+  return std::make_unique<PreparedAction>(decomposition, gauge_, five_, request, resident);
+}
+
+}  // namespace quarkstar::domain_wall

@@ -1,0 +1,47 @@
+#pragma once
+// Even-odd (Schur) preconditioning of domain-wall operators by the parity of the four-dimensional site.
+#include "codelets/actions/domain_wall/slices.hpp"
+#include "codelets/actions/linear_operator.hpp"
+#include "codelets/actions/wilson/hopping.hpp"
+
+namespace quarkstar::domain_wall {
+
+/// D5 = A - H B on both parities, A and B matrices on the slices of a site (SiteMatrices), and its Schur complement on the odd sites,
+///   asymmetric:  Mh = A - H_oe B A^-1 H_eo B,         right-hand side  b_o + H_oe B A^-1 b_e,
+///   symmetric:   Mh = 1 - A^-1 H_oe B A^-1 H_eo B,    right-hand side  A^-1 (b_o + H_oe B A^-1 b_e),
+/// with x_e = A^-1 (b_e + H_eo B x_o) in both cases. The adjoint is exact: H^+ = gamma_5 H gamma_5, A and B transposed. Cost per site of
+/// the fifth dimension: two hopping terms (2640 flop) and two or three products with matrices on the slices, of which B A^-1 is dense (48
+/// L_s flop). Source: docs/conventions.md, section 13.
+class EvenOdd final : public quarkstar::EvenOdd {
+ public:
+  static constexpr int solved_parity = 1;
+
+  /// hopping: for all slices of so many right-hand sides.
+  EvenOdd(wilson::Hopping& hopping, int vectors, const PerVector& mass, const Parameters& parameters, Schur schur);
+
+  void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
+  const runtime::PartialSums& sums() const override { return slices_.sums(); }
+  const LatticePointer& lattice() const override { return hopping_.lattice(); }
+  int parity() const override { return solved_parity; }
+  int components() const override { return spinor_components; }
+  int vectors() const override { return even_.vectors(); }
+  void prepare(const Field& rhs, const FullField& b) override;
+  void reconstruct(const Field& other, const FullField& b, const Field& x) override;
+  void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
+  /// In the symmetric case a bound: the residual of M x = b is A times that of the system.
+  double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / norm_[v] : 1; }
+
+ private:
+  const Field& temporary(int parity) const { return parity == solved_parity ? odd_ : even_; }
+  /// out = [x +] H B in, with what is in between in the temporary field of in's parity.
+  void hop(const Field& out, const Field& in, const Field* x, const runtime::Guard& guard);
+
+  wilson::Hopping& hopping_;
+  Schur schur_;
+  Slices slices_;
+  PerVector norm_{};         ///< of A, of each right-hand side
+  PerVector hop_factors_{};  ///< B where it is diagonal, of each slice and right-hand side
+  Field odd_, even_;
+};
+
+}  // namespace quarkstar::domain_wall

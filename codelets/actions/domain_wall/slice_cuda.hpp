@@ -1,0 +1,13 @@
+#pragma once
+#include "codelets/actions/domain_wall/slice_arguments.hpp"
+#include "runtime/gpu/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+/// A SliceKernel on a CUDA worker's stream, over so many outer sites; right-hand sides that status leaves out are as there. Sums go to
+/// sum_tables(). chunked: Field::chunked().
+template <class F>
+void launch_slices(const domain_wall::SliceArguments<F>& arguments, bool chunked, std::int64_t outer_sites, const VectorStatus* status,
+                   Obedience obedience, runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda

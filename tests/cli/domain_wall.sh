@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Domain wall and Moebius through the command: settings, precisions, right-hand sides, residual masses, restart files, benchmarks.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+wall=(solve --gauge lattice.ildg --action domain-wall --mass 0.3 --ls 4 --m5 1.8 --threads 1)
+moebius=(solve --gauge lattice.ildg --action moebius --mass 0.3 --ls 4 --m5 1.8 --threads 1)
+# values FILE NAME: C(t) of a correlator.
+values() { sed -n '/"correlators": {/,/"effective_masses"/p' "$1" | sed -n "/\"$2\": \[/,/\]/p" | tail -n +2 | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 8; }
+# same FILE FILE: correlators that agree to rounding of a solve.
+same() {
+  local name
+  for name in pion pion_midpoint pion_residual_mass rho_x; do
+    paste <(values "$1" $name) <(values "$2" $name) | awk '{ d = ($1 - $2) / $2; if (d * d > 1e-14) bad = 1; n++ } END { exit bad || n < 8 }' ||
+      die "$name of $1 and $2 differ: $(values "$1" $name) $(values "$2" $name)"
+  done
+}
+
+# Every precision, Schur complement, number of right-hand sides and form of the links gives the same; Moebius with b5 = 1, c5 = 0 is Shamir's.
+expect 0 '^wrote wall.json' "${wall[@]}" --json wall.json
+grep -q '"action": "domain-wall"' wall.json && grep -q '"ls": 4' wall.json && grep -q '"m5": 1.8' wall.json || die "the report does not tell action, ls and m5"
+grep -q '"solver": "cgnr"' wall.json || die "the solver is not cgnr where none is given"
+grep -q '"residual_mass": ' wall.json || die "no residual mass"
+for flags in "--schur symmetric --precision half --links 12 --nrhs 3" "--precision single --links 8 --tol 1e-11 --blocks 1,1,1,2"; do
+  # shellcheck disable=SC2086
+  expect 0 '^wrote other.json' "${wall[@]}" --json other.json $flags
+  same other.json wall.json
+done
+expect 0 '^wrote other.json' "${moebius[@]}" --b5 1 --c5 0,0,0,0 --json other.json
+same other.json wall.json
+expect 0 '^wrote moebius.json' "${moebius[@]}" --json moebius.json
+expect 0 '^wrote other.json' "${moebius[@]}" --b5 1.5,1.5,1.5,1.5 --c5 0.5 --precision half --schur symmetric --json other.json
+same other.json moebius.json
+expect 0 '^wrote other.json' "${moebius[@]}" --nu 1.2 --xi0 2.464 --m5 1.2 --precision single --json other.json
+
+# Columns that come in parts, other sources, and a restart.
+expect 0 '^wrote other.json' "${moebius[@]}" --nrhs 5 --in-flight 2 --source point:0,0,0,3 --json other.json
+expect 0 '^wrote whole.json' "${moebius[@]}" --source point:0,0,0,3 --json whole.json
+cmp <(values other.json pion_midpoint) <(values whole.json pion_midpoint) || die "midpoints of columns that came in parts have other bits"
+expect 0 '^wrote saved.json' "${moebius[@]}" --columns 0 --checkpoint saved --json saved.json
+expect 2 'belongs to another problem' "${moebius[@]}" --columns 0 --c5 0.4 --checkpoint saved --json saved.json
+expect 0 '^wrote saved.json' "${moebius[@]}" --columns 0 --checkpoint saved --json saved.json
+
+expect 2 'error: --ls: ' "${wall[@]}" --ls 5 --json x.json
+expect 2 'error: --ls: ' "${wall[@]}" --ls 34 --json x.json
+expect 2 'error: --m5: ' "${wall[@]}" --m5 2.5 --json x.json
+expect 2 'error: --b5: 3 numbers for 4 slices' "${moebius[@]}" --b5 1,1,1 --json x.json
+expect 2 'error: --b5: b5 means nothing for the action domain-wall' "${wall[@]}" --b5 1 --json x.json
+expect 2 'error: --kappa: kappa means nothing for the action domain-wall' "${wall[@]}" --kappa 0.1 --json x.json
+expect 2 'error: --action: domain-wall has a fifth dimension' eigen --gauge lattice.ildg --action domain-wall --modes 2 --out modes.h5
+
+expect 0 'Domain wall Dslash' bench dslash --action domain-wall --lattice 4,4,4,4 --precision half --links 12 --nrhs 1 2 --repetitions 1 --array-mb 8 --no-tune
+expect 0 'cgnr' bench solver --action moebius --lattice 4,4,4,4 --precision half --links 12 --iterations 16 --repetitions 1 --array-mb 8 --no-tune

@@ -1,0 +1,122 @@
+// Domain wall and Moebius on a GPU, bit for bit against the CPU's: both Schur complements, their adjoints and sums, solves and their
+// midpoints.
+#include "solvers/solver.hpp"
+#include "tests/battery/domain_wall_support.hpp"
+#include "tests/gpu/support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 57721;
+
+/// Mh psi_v for all v together, [s n + v], then |.|^2 and <psi_v, .>.
+struct Images {
+  std::vector<HostField> fields;
+  std::vector<double> sums;
+};
+Images images(const battery::WallCase& w, const HostGauge& gauge, std::span<const HostField> psi, int n, const battery::HoppingCase& c,
+              Schur schur, bool adjoint) {
+  const runtime::Decomposition decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners());
+  const auto prepared =
+      domain_wall::Action(gauge, w.parameters())
+          .in_precision(decomposition, {c.precision, c.link_reals, schur, {}, {.most_lanes = c.most_lanes, .measure = false}});
+  const auto m = prepared->system(n, same_for_all(w.mass));
+  const Field in = m->field(), out = m->field();
+  transfer::load(in, psi);
+  m->apply(out, in, {.norm = true, .y = &in}, adjoint, {});
+  Images made{std::vector<HostField>(psi.size(), HostField(spinor_components, c.lattice)), {}};
+  transfer::store(made.fields, out);
+  runtime::Session::current().wait_all();
+  made.sums = runtime::values_of(m->sums(), 3 * n);
+  return made;
+}
+
+std::vector<battery::WallCase> cases() {
+  return {battery::shamir(12),
+          battery::moebius(8, 1.5, 0.5),
+          {"Moebius of each slice", {1.5, 1.3, 1.2, 1, 1.1, 1.4}, {0.5, 0.3, 0.2, 0.1, 0, 0.4}}};
+}
+
+}  // namespace
+
+TEST_CASE("domain wall on a GPU has the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu domain wall");
+  MESSAGE("seed " << seed);
+  struct Subject {
+    Coord lattice;
+    int n, reals;
+  };
+  for (const Subject& subject : {Subject{{8, 8, 8, 8}, 1, 12}, Subject{{8, 8, 8, 8}, 2, 12}, Subject{{8, 4, 6, 4}, 2, 18}})
+    for (const battery::WallCase& w : cases()) {
+      const HostGauge gauge = reference::near_unit_gauge(subject.lattice, seed, 0.3);
+      std::vector<HostField> psi;
+      for (std::size_t i = 0; i < w.b.size() * static_cast<std::size_t>(subject.n); ++i)
+        psi.push_back(battery::to_host(reference::random_field(subject.lattice, 4, seed + 1 + i)));
+      const auto for_operators = [&](auto&& body) {
+        for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+          for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
+            for (const bool adjoint : {false, true}) body(precision, schur, adjoint);
+      };
+      std::vector<Images> expected;
+      {
+        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+        for_operators([&](Precision precision, Schur schur, bool adjoint) {
+          expected.push_back(
+              images(w, gauge, psi, subject.n, {subject.lattice, {1, 1, 1, 1}, precision, subject.reals, 16}, schur, adjoint));
+        });
+      }
+      runtime::Session gpu({.cuda_workers = 1});
+      std::size_t at = 0;
+      for_operators([&](Precision precision, Schur schur, bool adjoint) {
+        for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 2, 2, 1}})
+          for (const int most_lanes : {16, 1}) {
+            const battery::HoppingCase c{subject.lattice, blocks, precision, subject.reals, most_lanes};
+            INFO(std::string(w.name) << ", n " << subject.n << std::string(schur == Schur::symmetric ? ", symmetric" : ", asymmetric")
+                                     << std::string(adjoint ? ", adjoint, " : ", ") << c.text());
+            const Images made = images(w, gauge, psi, subject.n, c, schur, adjoint);
+            for (std::size_t i = 0; i < psi.size(); ++i) CHECK(battery::same_bits(made.fields[i], expected[at].fields[i]));
+            CHECK(made.sums == expected[at].sums);
+          }
+        ++at;
+      });
+    }
+}
+
+TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu domain-wall solve");
+  MESSAGE("seed " << seed);
+  constexpr Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
+  const battery::WallCase w = battery::moebius(8, 1.5, 0.5, 1.8, 0.1);
+  std::vector<HostField> sources;
+  for (std::size_t v = 0; v < 3; ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + v)));
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    INFO(std::string(name_of(precision)));
+    const auto solve = [&] {
+      const runtime::Decomposition decomposition(lattice, {1, 1, 1, 1}, runtime::Session::current().block_owners());
+      Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
+                    {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false});
+      std::vector<HostField> solutions(sources.size(), HostField(spinor_components, lattice));
+      const std::vector<SolveResult> results = solver.solve(sources, std::vector<double>(sources.size(), w.mass), solutions);
+      std::vector<double> numbers;
+      for (const SolveResult& result : results) {
+        CHECK(result.converged());
+        numbers.insert(numbers.end(), result.residual_history.begin(), result.residual_history.end());
+        numbers.insert(numbers.end(), result.midpoint.begin(), result.midpoint.end());
+      }
+      return std::pair{solutions, numbers};
+    };
+    std::pair<std::vector<HostField>, std::vector<double>> expected, made;
+    {
+      runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+      expected = solve();
+    }
+    {
+      runtime::Session gpu({.cuda_workers = 1});
+      made = solve();
+    }
+    CHECK(made.second == expected.second);
+    for (std::size_t v = 0; v < sources.size(); ++v) CHECK(battery::same_bits(made.first[v], expected.first[v]));
+  }
+}
