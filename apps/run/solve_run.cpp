@@ -195,7 +195,7 @@ class OperatorSolves {
                                 [&](int iterations, double residual) {
                                   run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
                                                    fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-                                  return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
+                                  return !run_.watch.interrupted() && !runtime::Turns::failed();
                                 },
                                 files.snapshots(),
                                 [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {

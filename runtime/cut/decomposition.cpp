@@ -1,9 +1,11 @@
 #include "runtime/cut/decomposition.hpp"
 
 #include "runtime/cut/proportional_cut.hpp"
+#include "runtime/graph/sum_capacity.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -26,18 +28,26 @@ std::vector<int> share(Parameter parameter, int mu, int extent, int parts) {
 /// The cuts of a lattice that one rank has.
 SlabCuts of_one_rank(const std::array<std::vector<int>, 4>& cuts) { return {{{cuts[0]}, {cuts[1]}, {cuts[2]}, {cuts[3]}}}; }
 
-void require_even(const Coord& lattice) {
+/// Even extents, and no more sites than an exact sum holds.
+void require_fit(const Coord& lattice) {
   for (int mu = 0; mu < 4; ++mu)
     if (lattice[mu] < 2 || lattice[mu] % 2 != 0)
       throw Error(ErrorKind::input, Parameter("lattice"),
                   fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
                   "even-odd preconditioning needs even extents in every direction");
+  // Extents are below 2^31 each: their product may not fit into 64 bits.
+  std::int64_t sites = 1;
+  for (const int extent : lattice) sites = sites > most_summands ? sites : sites * extent;
+  if (sites > most_summands)
+    throw Error(ErrorKind::input, Parameter("lattice"),
+                fmt::format("{} has more than the {} sites over which sums are exact", fmt::join(lattice, "x"), most_summands),
+                "use a smaller lattice");
 }
 
 }  // namespace
 
 Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int workers) : lattice_(lattice) {
-  require_even(lattice);
+  require_fit(lattice);
   std::array<std::vector<int>, 4> cuts;
   for (int mu = 0; mu < 4; ++mu) {
     if (grid[mu] < 1)
@@ -51,7 +61,7 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
 
 Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers)
     : lattice_(lattice), ranks_(ranks.grid), rank_(ranks.rank) {
-  require_even(lattice);
+  require_fit(lattice);
   SlabCuts cuts;
   for (int mu = 0; mu < 4; ++mu) {
     const auto direction = static_cast<std::size_t>(mu);
@@ -66,7 +76,7 @@ Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const 
 Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank,
                              const std::function<int(const Coord& position)>& worker_of)
     : lattice_(lattice), rank_(rank) {
-  require_even(lattice);
+  require_fit(lattice);
   for (std::size_t mu = 0; mu < 4; ++mu) ranks_[mu] = static_cast<int>(cuts[mu].size());
   build(cuts);
   const Coord first = block(local_.front()).position;
@@ -92,7 +102,7 @@ void Decomposition::give_to_consecutive(int workers) {
 
 Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners)
     : lattice_(lattice) {
-  require_even(lattice);
+  require_fit(lattice);
   build(of_one_rank(cuts));
   if (owners.size() != blocks_.size())
     throw ShapeError("Decomposition", fmt::format("{} owners for {} blocks", owners.size(), blocks_.size()));

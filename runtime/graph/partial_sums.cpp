@@ -4,6 +4,7 @@
 #include "runtime/graph/turns.hpp"
 #include "runtime/graph/typed_codelet.hpp"
 #include "runtime/graph/wait_for_tasks.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/task_graph.hpp"
 
@@ -75,6 +76,7 @@ std::vector<double> values_of(const PartialSums& partials, int sums) {
   }
   std::vector<double> values;
   for (const BinnedSum& total : totals) values.push_back(value_of(total));
+  if (partials.is_distributed()) mpi::note_replicated(mpi::Job::current(), std::as_bytes(std::span(values)));
   return values;
 }
 

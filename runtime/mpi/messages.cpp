@@ -4,6 +4,7 @@
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/mpi/two_step_sums.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/sanitizer.hpp"
 
@@ -26,12 +27,6 @@ std::string text_of(const Job& job, const Messages::Label& label, bool sent, int
                                             : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-',
                                                           "xyzt"[label.direction / 2]);
   return fmt::format("{}{} {} {}, tag {}, {} bytes", label.what, place, sent ? "to" : "from", job.name_of(peer), tag, bytes);
-}
-
-void merge_sums(void* in, void* inout, int* count, MPI_Datatype*) {
-  const auto* from = static_cast<const BinnedSum*>(in);
-  auto* to = static_cast<BinnedSum*>(inout);
-  for (int i = 0; i < *count; ++i) to[i].merge(from[i]);
 }
 
 }  // namespace
@@ -70,55 +65,37 @@ struct Messages::Message {
 /// What has been started in MPI.
 struct Messages::Calls {
   Job& job;
-  MPI_Comm faces = MPI_COMM_NULL, sums = MPI_COMM_NULL;
-  MPI_Datatype sum_type = MPI_DATATYPE_NULL;
-  MPI_Op merge = MPI_OP_NULL;
+  MPI_Comm faces = MPI_COMM_NULL;
   std::vector<MPI_Request> requests;
   std::vector<Message*> messages;
+  std::unique_ptr<TwoStepSums> sums;  ///< where MPI is there
+  std::vector<int> done;
+  // Of a simulation:
+  MPI_Comm simulated_sums = MPI_COMM_NULL;
   std::map<std::int64_t, Message*> early_sums;  ///< ready before their turn
   std::int64_t next_sum = 0;
-  std::vector<int> done;
-  std::vector<Message*> at_once;  ///< of a simulation: messages with a call that was complete when it began
+  std::vector<Message*> at_once;  ///< messages with a call that was complete when it began
 
   explicit Calls(Job& job_of_all) : job(job_of_all) {
     if constexpr (simulate::active) {
       MPI_Comm_dup(MPI_COMM_WORLD, &faces);
-      MPI_Comm_dup(MPI_COMM_WORLD, &sums);
+      MPI_Comm_dup(MPI_COMM_WORLD, &simulated_sums);
     }
     if (job.is_fake()) return;
     faces = job.native().faces;
-    sums = job.native().sums;
-    call_mpi(job, [this] {
-      check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type), "MPI_Type_contiguous");
-      check(MPI_Type_commit(&sum_type), "MPI_Type_commit");
-      check(MPI_Op_create(merge_sums, 1, &merge), "MPI_Op_create");
-    });
+    sums = std::make_unique<TwoStepSums>(job);
   }
   /// Once nothing is on its way. After an error of MPI there is nobody to come here: the job ends.
   void release() {
     if constexpr (simulate::active) {
       MPI_Comm_free(&faces);
-      MPI_Comm_free(&sums);
+      MPI_Comm_free(&simulated_sums);
     }
-    if (job.is_fake()) return;
-    call_mpi(job, [this] {
-      check(MPI_Op_free(&merge), "MPI_Op_free");
-      check(MPI_Type_free(&sum_type), "MPI_Type_free");
-    });
+    sums.reset();
   }
+  bool idle() const { return requests.empty() && (sums == nullptr || sums->idle()); }
 
-  void start(Message* message) {
-    if (message->kind != Message::Kind::sum) return start_now(message);
-    // Collective calls must come in the same order everywhere, and tasks do not.
-    early_sums.emplace(message->order, message);
-    while (!early_sums.empty() && early_sums.begin()->first == next_sum) {
-      start_now(early_sums.begin()->second);
-      early_sums.erase(early_sums.begin());
-      ++next_sum;
-    }
-  }
-
-  void start_now(Message* m) {
+  void start(Message* m) {
     switch (m->kind) {
       case Message::Kind::send:
         send(m, m->peer, m->tag, faces);
@@ -127,12 +104,19 @@ struct Messages::Calls {
         receive(m, m->peer, m->tag, faces);
         break;
       case Message::Kind::sum:
-        if constexpr (simulate::active) start_round(m);
+        if constexpr (simulate::active) start_in_turn(m);
         else
-          start_call(m, [&](MPI_Request* r) {
-            return MPI_Iallreduce(m->memory(m->read), m->memory(m->write), m->count, sum_type, merge, sums, r);
-          });
+          sums->add(m->order, static_cast<const BinnedSum*>(m->memory(m->read)), static_cast<BinnedSum*>(m->memory(m->write)), m->count, m);
         break;
+    }
+  }
+
+  void start_in_turn(Message* sum) {
+    early_sums.emplace(sum->order, sum);
+    while (!early_sums.empty() && early_sums.begin()->first == next_sum) {
+      start_round(early_sums.begin()->second);
+      early_sums.erase(early_sums.begin());
+      ++next_sum;
     }
   }
 
@@ -168,8 +152,8 @@ struct Messages::Calls {
     const int ranks = job.size(), distance = 1 << m->round;
     const auto tag = static_cast<int>((m->order * most_rounds + m->round) % tags);
     ++m->round;
-    send(m, (job.rank() + distance) % ranks, tag, sums);
-    receive(m, (job.rank() - distance + ranks) % ranks, tag, sums);
+    send(m, (job.rank() + distance) % ranks, tag, simulated_sums);
+    receive(m, (job.rank() - distance + ranks) % ranks, tag, simulated_sums);
   }
 
   /// To be asked when a call of the message has completed.
@@ -189,6 +173,8 @@ struct Messages::Calls {
       else take_some(calls);
       std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete), [this](Message* message) { return is_complete(message); });
     } while (!at_once.empty());
+    if (sums != nullptr)
+      for (void* token : sums->advance()) complete.push_back(static_cast<Message*>(token));
     return complete;
   }
 
@@ -372,8 +358,8 @@ void Messages::run() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      if (calls.requests.empty()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
-      if (ending_ && ready_.empty() && calls.requests.empty()) break;
+      if (calls.idle()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      if (ending_ && ready_.empty() && calls.idle()) break;
     }
     idle_rounds = look(calls) ? 0 : idle_rounds + 1;
     // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
@@ -399,7 +385,7 @@ bool Messages::look(Calls& calls) {
     for (Message* message : fresh)
       if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
     complete_now = fresh;
-  } else if (!fresh.empty() || !calls.requests.empty()) {
+  } else if (!fresh.empty() || !calls.idle()) {
     call_mpi(job_, [&] {
       for (Message* message : fresh) calls.start(message);
       complete_now = calls.test();

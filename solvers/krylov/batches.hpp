@@ -4,10 +4,12 @@
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/graph/wait_for_tasks.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "solvers/krylov/counted_batches.hpp"
 #include "solvers/krylov/replay_pace.hpp"
 #include "solvers/krylov/work_ledger.hpp"
 
+#include <span>
 #include <utility>
 
 namespace quarkstar {
@@ -22,11 +24,14 @@ constexpr int iterations_a_batch(int check_every, int refresh_every) {
 /// Submits iterations in batches, always one batch ahead of the one whose outcome it looks at, until the graph stops; between the two it
 /// gives the turn to other solves (runtime/graph/turns.hpp). A GPU replays a batch several times (solvers/krylov/replay_pace.hpp). Returns
 /// the state at the end, and the work that was submitted and not done; less than nothing where batches were replayed. check_every,
-/// refresh_every: see above, check_every >= 1. proceed(seen): false interrupts, by the step Interrupt. iteration(bool refresh): with
-/// refresh it offers a place for one.
-template <class Interrupt, class State, class Proceed, class Iteration>
+/// refresh_every: see above, check_every >= 1. proceed(seen): false on any rank interrupts, by the step Interrupt. observe(seen): called on
+/// all ranks while the graph runs. iteration(bool refresh): with refresh it offers a place for one.
+///
+/// At each look, the last one too, ranks compare their states before anything follows from them, and end the job where they differ
+/// (runtime/mpi/agreement.hpp): one collective call a look, which carries what proceed() says as well.
+template <class Interrupt, class State, class Proceed, class Observe, class Iteration>
 std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int check_every, int refresh_every, Proceed&& proceed,
-                                      Iteration&& iteration) {
+                                      Observe&& observe, Iteration&& iteration) {
   WorkLedger ledger(state.handle());
   const std::int64_t steps_before = state.steps_submitted();
   const int iterations = iterations_a_batch(check_every, refresh_every);
@@ -51,9 +56,13 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
     submit_batch();
     runtime::Turns::wait([&] { runtime::wait_for_tasks(state.mirror()); });
     const State seen = runtime::look(state);
-    if (seen.status.stop != 0) return {seen, ledger.idle(seen.status, steps_before)};
-    pace.looked();
-    if (!proceed(seen)) runtime::submit_scalar<Interrupt>(state);
+    const bool ended = seen.status.stop != 0;
+    const runtime::mpi::Look all = runtime::mpi::look_together(runtime::mpi::Job::current(), std::as_bytes(std::span(&seen, 1)),
+                                                               seen.status.step, {!ended && !proceed(seen), pace.looked()});
+    if (ended) return {seen, ledger.idle(seen.status, steps_before)};
+    pace.set(all.seconds);
+    observe(seen);
+    if (all.ends) runtime::submit_scalar<Interrupt>(state);
     runtime::publish(state);
   }
 }

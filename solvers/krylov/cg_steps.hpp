@@ -29,6 +29,7 @@ struct Alpha : KrylovStep {  // alpha = |r|^2 / <p, A p>
 struct Beta : KrylovLastStep {  // beta = |r'|^2 / |r|^2
   static constexpr const char* name = "cg.beta";
   static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.note(v, s.alpha[v]);  // as it is after its use
     s.pending[v] = s.verdict(v, sums[v]);
     s.beta[v] = sums[v] / s.rho[v];
     s.previous[v] = s.rho[v];

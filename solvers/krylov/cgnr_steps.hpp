@@ -30,6 +30,7 @@ struct Alpha : KrylovStep {  // alpha = gamma / |A p|^2
 struct Residual : KrylovLastStep {
   static constexpr const char* name = "cgnr.residual";
   static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.note(v, s.alpha[v]);  // as it is after its use
     s.pending[v] = s.verdict(v, sums[v]);
     if (s.pending[v] == StopReason::running) s.watch(v, sums[v]);
   }

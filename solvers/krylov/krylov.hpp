@@ -65,7 +65,8 @@ struct KrylovResults {
   Work idle;          ///< submitted ahead and not done, because the graph had stopped or no refresh was due
 };
 
-/// Called now and then with the iterations so far and |r|^2 of every vector; false interrupts.
+/// Called now and then with the iterations so far and |r|^2 of every vector; false, on any rank, interrupts on all. No collective calls
+/// inside.
 using KrylovProgress = std::function<bool(int iterations, const double* norm2)>;
 
 class Recurrence;  // solvers/krylov/recurrence.hpp
@@ -121,13 +122,23 @@ struct KrylovState : VectorStatus {
   std::int32_t patience = 0;
   std::int32_t patience_at_first[most_vectors]{}, most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
   StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
+  std::int32_t no_gap = 0;             ///< states have none, so that ranks can compare their bytes (runtime/mpi/agreement.hpp)
   double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
   double drop2 = 0, largest[most_vectors]{};  ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
+  /// Follows from every number that was noted, in order: what was wrong on one rank for one iteration alone shows at the next look too.
+  std::uint64_t trail[most_vectors]{};
 
   QUARKSTAR_HD int numbers_a_step() const { return vectors; }
   /// Whether a step has nothing to do for v (runtime::StepOfVectors).
   QUARKSTAR_HD bool leaves_out(int v, bool refreshing) const { return stopped[v] != 0 || (refreshing && not_due[v] != 0); }
 
+  /// Adds a number to the trail of v: sums and what follows from them, which is the same on all ranks.
+  QUARKSTAR_HD void note(int v, double number) {
+    std::uint64_t bits = 0;  // for NaN, whose bits depend on the processor
+    if (number == number) __builtin_memcpy(&bits, &number, sizeof bits);
+    const std::uint64_t mixed = (trail[v] ^ bits) * 0x9e3779b97f4a7c15ull;
+    trail[v] = mixed ^ mixed >> 32;
+  }
   /// after: iterations that end with the step in which this is said.
   QUARKSTAR_HD void stop(int v, StopReason reason, int after = 0) {
     if (stopped[v] != 0) return;
@@ -148,6 +159,7 @@ struct KrylovState : VectorStatus {
   /// An iteration ends with |r_v|^2 = value: convergence, NaN, stagnation or the iteration limit; running otherwise.
   QUARKSTAR_HD StopReason verdict(int v, double value) {
     norm2[v] = value;
+    note(v, value);
     if (!(value <= 1.7976931348623157e308)) return StopReason::not_finite;  // NaN too
     if (value < best[v] || status.step == 0) {
       best[v] = value;
@@ -173,6 +185,7 @@ struct KrylovState : VectorStatus {
   /// The refresh of v has ended; the residual is in truth |r_v|^2 = value.
   QUARKSTAR_HD void refreshed(int v, double value) {
     norm2[v] = largest[v] = value;
+    note(v, value);
     not_due[v] = 1;
     if (!(value <= 1.7976931348623157e308)) stop(v, StopReason::not_finite);
   }
@@ -183,6 +196,8 @@ struct KrylovState : VectorStatus {
   }
   /// numerator / denominator for one vector; stops it where that is impossible.
   QUARKSTAR_HD double divide(int v, double numerator, double denominator) {
+    note(v, numerator);
+    note(v, denominator);
     const double size = denominator < 0 ? -denominator : denominator;
     if (size > 0 && size <= 1.7976931348623157e308) return numerator / denominator;
     stop(v, size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
@@ -205,6 +220,10 @@ QUARKSTAR_HD double scale_to_one(double size) {
 /// denominator is first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
 QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, int v, const runtime::ComplexScalar& numerator,
                                            const runtime::ComplexScalar& denominator) {
+  state.note(v, numerator.re);
+  state.note(v, numerator.im);
+  state.note(v, denominator.re);
+  state.note(v, denominator.im);
   const double re = denominator.re < 0 ? -denominator.re : denominator.re, im = denominator.im < 0 ? -denominator.im : denominator.im;
   const double size = re + im;  // NaN if either is
   if (!(size > 0) || !(size <= 1.7976931348623157e308)) {

@@ -59,13 +59,13 @@ State initial_state(const KrylovLimits& limits, int vectors) {
 template <class State, class Iteration>
 KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                              Iteration&& iteration, int cycle = 0) {
-  const auto proceed = [&](const State& seen) {
+  const auto proceed = [&](const State& seen) { return !progress || progress(seen.status.step, seen.norm2); };
+  const auto observe = [&](const State& seen) {
     if (limits.observe)
       limits.observe(seen, [&state] { return static_cast<const KrylovState&>(*runtime::HostView<State>(state.handle())); });
-    return !progress || progress(seen.status.step, seen.norm2);
   };
   const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
-  const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, iteration);
+  const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, observe, iteration);
   KrylovResults results{std::vector<KrylovResult>(static_cast<std::size_t>(seen.vectors)), seen.status.refreshes, idle};
   const runtime::HostView<double> history(state.history());
   for (int v = 0; v < seen.vectors; ++v) {

@@ -1,11 +1,11 @@
 #pragma once
 // How many times a GPU replays a batch of iterations before the main thread looks again.
 #include "runtime/graph/batch.hpp"
-#include "runtime/mpi/job.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <utility>
 
 namespace quarkstar {
 
@@ -20,24 +20,22 @@ class ReplayPace {
     return most_;
   }
 
-  /// The outcome of the first batch that has not been looked at is known. Collective.
-  void looked() {
+  /// The outcome of the first batch that has not been looked at is known. Returns the seconds that each of its replays took on this rank,
+  /// or 0 where they say nothing, on all ranks alike.
+  double looked() {
     const int replays = submitted_.front();
     submitted_.pop_front();
-    if (!runtime::Batch::can_be_replayed()) return;
+    if (!runtime::Batch::can_be_replayed()) return 0;
     const auto now = Clock::now();
-    double seconds = std::chrono::duration<double>(now - last_).count() / replays;
+    const double seconds = std::chrono::duration<double>(now - last_).count() / replays;
     last_ = now;
-    if (first_look_) {  // includes what came before the solve
-      first_look_ = false;
-      return;
-    }
-    if (fixed_ > 0) {
-      most_ = fixed_;
-      return;
-    }
-    runtime::mpi::Job::current().combine(std::span(&seconds, 1), runtime::mpi::Combine::maximum);
-    most_ = static_cast<int>(std::clamp(between_looks / seconds, 1.0, static_cast<double>(longest)));
+    if (std::exchange(first_look_, false)) return 0;  // includes what came before the solve
+    return seconds;
+  }
+  /// seconds: the most that looked() was on any rank.
+  void set(double seconds) {
+    if (!(seconds > 0)) return;
+    most_ = fixed_ > 0 ? fixed_ : static_cast<int>(std::clamp(between_looks / seconds, 1.0, static_cast<double>(longest)));
   }
 
   /// From the second look of every later solve on this many, whatever time they take; 0: by time. For tests, which must

@@ -41,3 +41,23 @@ reference() {
   results one.json > expected.txt
   [ -s expected.txt ] || die "no residual history"
 }
+# make_probe: builds what counts calls of MPI and flips bits (tests/fake/mpi_probe.cpp).
+make_probe() {
+  # shellcheck disable=SC2046  # flags are words
+  c++ -std=c++20 -Wall -Wextra -Werror -O1 -shared -fPIC -DOMPI_SKIP_MPICXX=1 $(mpicc --showme:compile) \
+    "${QUARKSTAR_SOURCE_DIR:-$here/../..}/tests/fake/mpi_probe.cpp" -o libmpi_probe.so $(mpicc --showme:link)
+}
+# on_hosts NAMES ARGUMENT...: the command with the probe, a rank for each letter of NAMES, on the host of that name. The counts of rank R are
+# in counts.R. Only the ranks have the probe, not mpirun.
+on_hosts() {
+  local names=$1 i job=()
+  shift
+  for ((i = 0; i < ${#names}; ++i)); do
+    [ $i = 0 ] || job+=(:)
+    job+=(-n 1 env "QUARKSTAR_HOST=${names:i:1}" "LD_PRELOAD=$PWD/libmpi_probe.so" "MPI_PROBE_COUNTS=$PWD/counts" "$QUARKSTAR" "$@")
+  done
+  rm -f counts.*
+  launch "${job[@]}"
+}
+# count CALL RANK: calls in the last job.
+count() { awk -v call="$1" '$1 == call { n = $2 } END { print n + 0 }' "counts.$2"; }

@@ -210,3 +210,13 @@ TEST_CASE("parts that do not fit name their direction") {
 TEST_CASE("a decomposition describes itself") {
   CHECK(Decomposition({8, 8, 8, 16}, {1, 1, 1, 2}, 1).describe() == "8x8x8x16 in 1x1x1x2 blocks");
 }
+
+TEST_CASE("a lattice over which sums would not be exact is refused") {
+  const Decomposition large({192, 192, 192, 384}, {1, 1, 1, 8}, 8);  // more than 2^30 sites of a parity
+  CHECK(volume(large.lattice()) == 2717908992);
+  CHECK(message_of([] {
+          Decomposition({256, 256, 256, 256}, {1, 1, 1, 8}, 8);
+        }).find("lattice: 256x256x256x256 has more than the 4294967295 sites over which sums are exact") != std::string::npos);
+  constexpr int huge = 2147483646;  // a number of sites that is 0 in 64 bits would pass
+  CHECK(message_of([] { Decomposition({huge, huge, huge, huge}, {1, 1, 1, 1}, 1); }).find("lattice: ") != std::string::npos);
+}

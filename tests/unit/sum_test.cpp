@@ -1,5 +1,6 @@
 // BinnedSum: the same bits in any order and any tree of merges, and the accuracy that it promises.
 #include "runtime/graph/binned_sum.hpp"
+#include "runtime/graph/sum_capacity.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "tests/unit/runtime_support.hpp"
 
@@ -291,4 +292,35 @@ TEST_CASE("sums of threads merge to the sum over all") {
     sums.merge_into(merged, 3);
     for (std::size_t s = 0; s < 3; ++s) CHECK(same_sum(merged[s], sum_of(all[s])));
   }
+}
+
+namespace {
+
+/// count copies of x, merged by halves.
+BinnedSum copies(double x, std::int64_t count) {
+  if (count == 1) return sum_of({&x, 1});
+  BinnedSum sum = copies(x, count / 2);
+  sum.merge(sum);
+  if (count % 2 != 0) add(sum, x);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("as many summands as fit, with the largest digits that there are") {
+  // Sizes up to 2^31 in the window: all three digits at their largest, in turn.
+  for (const int window : {-31, -3, 0, 7, 30})
+    for (const double y : {0x1.fffffffffffffp30, 0x1.fffffffcp30, 0x1p30, 0x1.00000001p0, 0x1.8p0})
+      for (const double x : {std::ldexp(y, 32 * window), std::ldexp(-y, 32 * window)}) {
+        INFO(x);
+        const BinnedSum sum = copies(x, most_summands);
+        CHECK(value_of(sum) == x * static_cast<double>(most_summands));  // the factors are exact, so the product is rounded once
+        BinnedSum cancelled = sum;
+        cancelled.merge(copies(-x, most_summands));
+        CHECK(bits_of(value_of(cancelled)) == bits_of(0.0));
+      }
+  // First a large summand, then small ones, whose digits lie in the lower limbs.
+  BinnedSum mixed = copies(0x1.fffffffffffffp30, most_summands - 1);
+  add(mixed, 0x1p40);
+  CHECK(value_of(mixed) == std::fma(0x1.fffffffffffffp30, static_cast<double>(most_summands - 1), 0x1p40));
 }

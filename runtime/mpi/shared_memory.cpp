@@ -1,0 +1,84 @@
+#include "runtime/mpi/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace quarkstar::runtime::mpi {
+namespace {
+
+/// What tells a piece from all others of its machine.
+using Name = std::array<std::uint64_t, 2>;
+
+std::string path_of(const Name& name) { return fmt::format("/quarkstar-{}-{:016x}", name[0], name[1]); }
+
+/// nullptr: cannot be had.
+std::byte* map(int file, std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+std::byte* create(const std::string& path, std::size_t bytes) {
+  const int file = shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (file < 0) return nullptr;
+  // A page that the file system has no room for would be a SIGBUS later.
+  std::byte* memory = posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : nullptr;
+  close(file);
+  return memory;
+}
+
+std::byte* attach(const std::string& path, std::size_t bytes) {
+  const int file = shm_open(path.c_str(), O_RDWR, 0);
+  if (file < 0) return nullptr;
+  std::byte* memory = map(file, bytes);
+  close(file);
+  return memory;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(Job& job, const HostGroups& groups, const std::function<std::size_t(int)>& bytes)
+    : ranks_(groups.ranks_of(groups.of_rank[static_cast<std::size_t>(job.rank())])) {
+  member_ = static_cast<int>(std::find(ranks_.begin(), ranks_.end(), job.rank()) - ranks_.begin());
+  bytes_ = bytes(members());
+  const Name mine{static_cast<std::uint64_t>(getpid()), (std::uint64_t{std::random_device{}()} << 32) + std::random_device{}()};
+  const std::string path = path_of(job.gather(mine)[static_cast<std::size_t>(ranks_.front())]);
+  if (member_ == 0) data_ = create(path, bytes_);
+  job.barrier();
+  if (member_ != 0) data_ = attach(path, bytes_);
+  job.barrier();
+  if (member_ == 0) shm_unlink(path.c_str());
+}
+
+SharedMemory::~SharedMemory() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+/// Every rank reads the words of all others; leaves the memory zeroed.
+bool SharedMemory::is_shared(Job& job) const {
+  const auto word = [this](int member) { return std::atomic_ref<std::uint64_t>(reinterpret_cast<std::uint64_t*>(data_)[member]); };
+  const auto known = [this](int member) { return 0x51000000u + static_cast<std::uint64_t>(ranks_[static_cast<std::size_t>(member)]); };
+  bool good = data_ != nullptr && bytes_ >= static_cast<std::size_t>(members()) * sizeof(std::uint64_t);
+  if (good) word(member_).store(known(member_));
+  job.barrier();
+  for (int m = 0; good && m < members(); ++m) good = word(m).load() == known(m);
+  const bool all_good = !job.any(!good);  // all have read
+  if (good) word(member_).store(0);
+  job.barrier();
+  return all_good;
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::open(Job& job, const HostGroups& groups, const std::function<std::size_t(int)>& bytes) {
+  std::unique_ptr<SharedMemory> memory(new SharedMemory(job, groups, bytes));
+  return memory->is_shared(job) ? std::move(memory) : nullptr;
+}
+
+}  // namespace quarkstar::runtime::mpi
