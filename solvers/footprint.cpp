@@ -179,7 +179,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
             static_cast<double>(shape.face_reals) * right_hand_sides * shape.slices,
             preconditioned ? settings.schwarz : std::nullopt};
   };
-  const double physical = shape.slices > 1 ? 2.0 * n / shape.slices : 0;  // sources of four dimensions, where solutions come too
+  // Solutions of four dimensions and at the midpoint, beside what the pool of the solve has kept.
+  const double physical = shape.slices > 1 ? 4.0 * n / shape.slices : 0;
   const auto precisions = [&](const Vectors& fields) {
     std::vector<OnePrecision> all{in(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0),
                                      fields.outer + physical, sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
