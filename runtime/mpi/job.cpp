@@ -258,7 +258,8 @@ Job::~Job() {
     try {
       if (is_guest && native_->control != MPI_COMM_NULL) free_kept_pieces(*this);
       if (native_->control != MPI_COMM_NULL) barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
-    } catch (const Error&) {                             // the work is done
+      native_->transports.reset();
+    } catch (const Error&) {  // the work is done
     }
     if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");

@@ -1,9 +1,12 @@
 #include "runtime/mpi/messages.hpp"
 
+#include "runtime/gpu/counted_exchange.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/mpi/transports.hpp"
 #include "runtime/mpi/two_step_sums.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/sanitizer.hpp"
@@ -104,6 +107,19 @@ struct Messages::Calls {
     call_mpi(job, [this] { forget_persistent(); });
   }
   bool idle() const { return requests.empty() && (sums == nullptr || sums->idle()); }
+  /// What GPUs wait for that reach each other through their hosts; nullptr: nothing ever.
+  Transports* transports() const {
+    if (job.is_fake() || job.native().transports == nullptr || !job.native().transports->is_needed()) return nullptr;
+    return job.native().transports.get();
+  }
+  /// Not between the calls of a guest's host: no GPU works then, and MPI is not ours. Whether there was anything to do.
+  bool serve_gpus() {
+    Transports* const needed = transports();
+    if (needed == nullptr) return false;
+    if (funnel().is_on()) return needed->advance();  // this is the thread that may
+    const std::lock_guard lock(job.library());
+    return is_at_work() && needed->advance();
+  }
 
   void start(Message* m) {
     switch (m->kind) {
@@ -410,16 +426,18 @@ void Messages::run() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      if (calls.idle()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      // A GPU tells nobody when it has begun: who serves it looks all the time.
+      if (calls.idle() && calls.transports() == nullptr) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
       if (ending_ && ready_.empty() && calls.idle()) break;
     }
     idle_rounds = look(calls) ? 0 : idle_rounds + 1;
     // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
     // real time.
-    constexpr int patient_rounds = 20000;
+    constexpr int patient_rounds = 20000, sleepy_rounds = 60000;
     constexpr double looks_every_us = 5;
     if (idle_rounds == 0) continue;
     if constexpr (simulate::active) simulate::pause(looks_every_us);
+    else if (idle_rounds > sleepy_rounds && calls.idle()) std::this_thread::sleep_for(std::chrono::microseconds(200));
     else if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
     else std::this_thread::yield();
   }
@@ -444,7 +462,7 @@ bool Messages::look(Calls& calls) {
     });
   }
   for (Message* message : complete_now) complete(message);
-  return !fresh.empty() || !complete_now.empty();
+  return calls.serve_gpus() || !fresh.empty() || !complete_now.empty();
 }
 
 void Messages::complete(Message* message) {
@@ -476,10 +494,13 @@ std::vector<std::string> Messages::waiting() const {
   for (const std::weak_ptr<const Mailboxes>& watched : watched_)
     if (const auto mailboxes = watched.lock(); mailboxes != nullptr)
       for (const std::string& line : mailboxes->waiting()) lines.push_back(line + " (GPU to GPU)");
-  if (by_device())
-    for (int rank = 0; rank < job_.size(); ++rank)
-      if (static_cast<const volatile std::uint32_t*>(peers_->sum_exchange().late)[rank] != 0)
-        lines.push_back(fmt::format("sum over ranks from {} (GPU to GPU)", job_.name_of(rank)));
+  if (by_device()) {
+    const SumExchange& exchange = peers_->sum_exchange();
+    for (int device = 0; device < exchange.devices; ++device)
+      if (static_cast<const volatile std::uint32_t*>(exchange.late)[device] != 0)
+        lines.push_back(
+            fmt::format("sum over ranks from {} (GPU to GPU)", counts_sums(exchange) ? "the others, by the host" : job_.name_of(device)));
+  }
   return lines;
 }
 
