@@ -2,6 +2,7 @@
 #   tests/reference/**.cpp      library quarkstar_reference: slow, obvious, double precision
 #   tests/unit/*.cpp            unit_tests;  tests/battery/*.cpp  battery_tests (doctest; main.cpp of unit/ unless it has one)
 #   tests/runtime/*.cpp         runtime_tests: the runtime alone, with an operator new that can be made to fail
+#   tests/protocol/*.cpp        protocol_tests: models of what ranks say to each other, all interleavings
 #   tests/kernels/*_test.cpp    kernel_tests: kernels without the runtime (kernel_tests.cmake)
 #   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
 #   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
@@ -47,7 +48,7 @@ function(quarkstar_test_executable folder)
   set(target ${folder}_tests)
   add_executable(${target} ${sources})
   quarkstar_settings(${target})
-  if(folder STREQUAL "runtime")
+  if(folder MATCHES "^(runtime|protocol)$")
     target_link_libraries(${target} PRIVATE quarkstar_runtime)
   else()
     target_link_libraries(${target} PRIVATE quarkstar_apps quarkstar_solvers quarkstar_reference hdf5::hdf5)
@@ -74,11 +75,16 @@ add_dependencies(unit_tests fake_nvml)
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
 quarkstar_test_executable(runtime)
+quarkstar_test_executable(protocol)
 quarkstar_test_executable(battery)
 if(MPIEXEC_EXECUTABLE AND NOT CMAKE_CROSSCOMPILING)
   foreach(count 2 4 8)  # on one process it is battery.tiling; three do not cut the lattice between its copies
     quarkstar_test(ranks.tiling_${count} ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none ${MPIEXEC_NUMPROC_FLAG} ${count}
       $<TARGET_FILE:battery_tests> "--source-file=*/battery/tiling_test.cpp")
+  endforeach()
+  foreach(count 2 3)
+    quarkstar_test(ranks.proxy_${count} ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none ${MPIEXEC_NUMPROC_FLAG} ${count}
+      $<TARGET_FILE:protocol_tests> "--source-file=*/protocol/proxy_ranks_test.cpp")
   endforeach()
 endif()
 include(howto)

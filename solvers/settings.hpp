@@ -87,7 +87,8 @@ struct SolveResult {
   bool converged() const { return reason == StopReason::converged; }
 };
 
-/// Called from the main thread every few iterations: iterations so far, the largest |r| / |b| now. Return false to interrupt.
+/// Called from the main thread every few iterations: iterations so far, the largest |r| / |b| now. Return false to interrupt,
+/// on all ranks where one does; no collective calls inside.
 using Progress = std::function<bool(int iterations, double relative_residual)>;
 
 /// Copies of solutions that are still being improved, for restart files. take gets this rank's part of each last iterate (below double

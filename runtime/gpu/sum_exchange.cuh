@@ -1,5 +1,6 @@
 #pragma once
 // What the block of a scalar step does in an exchange.
+#include "runtime/gpu/counted_exchange.hpp"
 #include "runtime/gpu/gpu_flags.cuh"
 #include "runtime/gpu/sum_exchange.hpp"
 
@@ -38,6 +39,9 @@ class BlockExchange {
       GpuFlag* place = e_.to[other(i / words_)] + turn;
       FlagWord(place[i % words_]).store(number_ << 32 | own[i % words_], cuda::memory_order_relaxed);
     }
+    if (counts_sums(e_) && sender() < others)
+      FlagWord(e_.to[other(sender())][turn + e_.place_words() - 1])
+          .store(number_ << 32 | static_cast<unsigned>(sums_), cuda::memory_order_relaxed);
     constexpr int room = 256;
     __shared__ BinnedSum received[room];
     auto* received_words = reinterpret_cast<unsigned*>(received);

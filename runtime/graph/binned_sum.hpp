@@ -12,7 +12,7 @@ namespace quarkstar::runtime {
 /// Every summand is rounded once, to a multiple of 2^(32 (window - 2)); adding limbs is exact integer arithmetic, so any
 /// order and any tree of merges gives the same limbs. A summand split at window w + 1 has the digits 0, d0, d1 where at w it
 /// had d0, d1, d2, because |x| 2^(-32 (w + 1)) < 1/2 rounds to 0: moving the window is the same as having started there.
-/// Accuracy: each summand to 2^-64 of the largest one. Capacity: 2^30 summands. NaN or infinity poisons the sum.
+/// Accuracy: each summand to 2^-64 of the largest one. Capacity: 2^32 - 1 summands (sum_capacity.hpp). NaN or infinity poisons it.
 /// Source: the idea of binned summation is Demmel and Nguyen's (ReproBLAS); the fixed window of integers is ours.
 struct BinnedSum {
   static constexpr int limb_bits = 32;

@@ -387,10 +387,6 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (!wish.value_or(true)) return fmt::format("{} is off", gpu_ipc_switch);
   if (!wish && ranks_a_gpu_ > 1) return "ranks share a GPU";
   if (job.is_fake()) return "the other ranks do not exist";
-  if (std::any_of(job.machines().begin(), job.machines().end(),
-                  [&](const std::string& machine) { return machine != job.machines().front(); }))
-    return "the ranks sit on several hosts";
-  if (job.size() > SumExchange::most_devices) return fmt::format("more than {} ranks", SumExchange::most_devices);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("the policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";

@@ -1,14 +1,17 @@
 #include "runtime/mpi/gpu_peers.hpp"
 
 #include "runtime/mpi/kept_pieces.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/mpi/transports.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <random>
+#include <utility>
 
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/conditional_graph.hpp"
@@ -25,17 +28,20 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string&, std::uint64_t patie
     : job_(job), device_(device), patience_ns_(patience_ns), verdict_("through host memory: this build has no GPU code") {}
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
 void free_kept_pieces(Job&) {}
+std::byte* host_memory_of_gpu(std::size_t) { return nullptr; }
 #else
 namespace {
 
 constexpr std::size_t test_words = std::size_t{1} << 13;
 
-/// Where things lie in the common piece of a rank: words of exchanges, their number, words to try the memory with.
+/// Where things lie in the common piece of a rank: words of exchanges between GPUs, the number of exchanges, words to try the memory with,
+/// of each rank of the host.
 struct CommonLayout {
-  SumExchange exchange;  ///< devices, most_sums
+  SumExchange exchange;  ///< devices (0: the host stands in for others), most_sums
+  int members;
   std::size_t count() const { return 2 * exchange.turn_words() * sizeof(GpuFlag); }
   std::size_t test() const { return count() + flag_stride * sizeof(GpuFlag); }
-  std::size_t bytes() const { return test() + static_cast<std::size_t>(exchange.devices) * test_words * sizeof(std::uint64_t); }
+  std::size_t bytes() const { return test() + static_cast<std::size_t>(members) * test_words * sizeof(std::uint64_t); }
 };
 
 /// True unless the call failed; its error is then forgotten, because the caller does without.
@@ -60,6 +66,11 @@ std::vector<Kept>& kept_pieces() {
   return *pieces;
 }
 
+std::vector<void*>& kept_host_memory() {
+  static auto* memory = new std::vector<void*>;
+  return *memory;
+}
+
 void give_back(Job& job, int its_device, GpuPiece& piece) {
   const CurrentDevice device(its_device);
   for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
@@ -68,6 +79,44 @@ void give_back(Job& job, int its_device, GpuPiece& piece) {
   (void)worked(cudaFree(piece.own));
   (void)worked(cudaFreeHost(piece.host));
 }
+
+/// Ordered pairs of ranks that may share memory, and what was found out about them, the same on all ranks.
+class PairTable {
+ public:
+  PairTable(Job& job, const HostGroups& groups) : job_(job) {
+    for (int from = 0; from < job.size(); ++from)
+      for (int to = 0; to < job.size(); ++to)
+        if (from != to && groups.together(from, to)) {
+          numbers_[{from, to}] = pairs_.size();
+          pairs_.push_back({from, to, false, 0});
+        }
+    mapped_.resize(pairs_.size());
+    damaged_.resize(pairs_.size());
+  }
+  std::uint64_t& mapped(int from, int to) { return mapped_[numbers_.at({from, to})]; }
+  std::uint64_t& damaged(int from, int to) { return damaged_[numbers_.at({from, to})]; }
+  /// What each rank has noted of its own pairs is everybody's.
+  void agree() {
+    if (pairs_.empty()) return;
+    job_.combine(std::span(mapped_), Combine::maximum);
+    job_.combine(std::span(damaged_), Combine::maximum);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      pairs_[i].mapped = mapped_[i] != 0;
+      pairs_[i].damaged = damaged_[i];
+    }
+  }
+  const std::vector<GpuPeers::Pair>& pairs() const { return pairs_; }
+  bool works(int from, int to) const {
+    const GpuPeers::Pair& pair = pairs_[numbers_.at({from, to})];
+    return pair.mapped && pair.damaged == 0;
+  }
+
+ private:
+  Job& job_;
+  std::vector<GpuPeers::Pair> pairs_;
+  std::map<std::pair<int, int>, std::size_t> numbers_;
+  std::vector<std::uint64_t> mapped_, damaged_;
+};
 
 }  // namespace
 
@@ -79,10 +128,11 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string& obstacle, std::uint6
     verdict_ = fmt::format("through host memory: {}", first->c_str());
     return;
   }
+  if (job.native().transports == nullptr) job.native().transports = std::make_shared<Transports>(job, host_groups(job));
   try_pairs();
 }
 
-/// mapped: by rank.
+/// Maps the memory of the ranks whose GPUs this one's may reach directly. mapped: by rank; true also for all others.
 std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host_words, std::vector<bool>& mapped) {
   const CurrentDevice device(device_);
   const auto ranks = static_cast<std::size_t>(job_.size());
@@ -107,7 +157,8 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     void* address = memory;
     mapped[rank] = all[rank].valid;
-    if (mapped[rank] && static_cast<int>(rank) != job_.rank())
+    if (!mapped[rank] || !job_.native().transports->direct[rank]) continue;
+    if (static_cast<int>(rank) != job_.rank())
       mapped[rank] = worked(cudaIpcOpenMemHandle(&address, all[rank].handle, cudaIpcMemLazyEnablePeerAccess));
     if (mapped[rank]) piece->of_rank[rank] = static_cast<std::byte*>(address);
   }
@@ -117,80 +168,116 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
 void GpuPeers::release(GpuPiece& piece) { give_back(job_, device_, piece); }
 
 void GpuPeers::try_pairs() {
-  const int ranks = job_.size();
-  const auto count = static_cast<std::size_t>(ranks), self = static_cast<std::size_t>(job_.rank());
+  const int ranks = job_.size(), self = job_.rank();
+  const auto count = static_cast<std::size_t>(ranks);
+  Transports& transports = *job_.native().transports;
+  const std::vector<int> members = transports.groups.ranks_of(transports.groups.of_rank[static_cast<std::size_t>(self)]);
+  for (const int rank : members) transports.direct[static_cast<std::size_t>(rank)] = true;  // until it is tried
   CommonLayout layout{};
-  layout.exchange.devices = ranks;
+  layout.members = static_cast<int>(members.size());
+  layout.exchange.devices = transports.groups.count == 1 && ranks <= SumExchange::most_devices ? ranks : 0;
   layout.exchange.most_sums = runtime::detail::most_sums_on_cuda;
+  PairTable table(job_, transports.groups);
+  const auto agree_on_direct = [&] {
+    table.agree();
+    for (const int rank : members)
+      if (rank != self) transports.direct[static_cast<std::size_t>(rank)] = table.works(self, rank) && table.works(rank, self);
+  };
   // One common piece for the process and its device: sessions follow each other.
-  std::vector<bool> mapped;
-  std::vector<std::uint64_t> row{static_cast<std::uint64_t>(device_)};
+  const std::vector<std::uint64_t> row{static_cast<std::uint64_t>(device_)};
   common_ = piece(layout.bytes(), count, row);
-  const bool all_mapped = common_ != nullptr;
-  if (!all_mapped) common_ = allocate(layout.bytes(), count, mapped);  // for the sake of the verdict
-  else mapped.assign(count, true);
+  if (common_ == nullptr) {  // some pair cannot be mapped: which?
+    std::vector<bool> mapped;
+    const std::shared_ptr<GpuPiece> tried = allocate(layout.bytes(), count, mapped);
+    for (const int rank : members)
+      if (rank != self) table.mapped(self, rank) = mapped[static_cast<std::size_t>(rank)] ? 1 : 0;
+    release(*tried);
+    agree_on_direct();
+    common_ = piece(layout.bytes(), count, row);
+  }
+  if (common_ == nullptr) {
+    pairs_ = table.pairs();
+    verdict_ = "through host memory: a rank has no GPU memory left for mailboxes";
+    return;
+  }
 
-  std::vector<std::uint64_t> reached(count * count, 0), damaged(count * count, 0);
   const CurrentDevice device(device_);
-  const auto area = [&](std::size_t owner, std::size_t writer) {
-    return reinterpret_cast<std::uint64_t*>(common_->of_rank[owner] + layout.test()) + writer * test_words;
+  const auto area = [&](int owner, int writer) {
+    const auto member = static_cast<std::size_t>(std::find(members.begin(), members.end(), writer) - members.begin());
+    return reinterpret_cast<std::uint64_t*>(common_->of_rank[static_cast<std::size_t>(owner)] + layout.test()) + member * test_words;
   };
   // Words of an earlier session must not pass for those of this one.
   static std::uint64_t sessions = 0;
   ++sessions;
-  const auto seed = [&](std::size_t from, std::size_t to) { return (sessions * count + from) * count + to; };
+  const auto seed = [&](int from, int to) {
+    return (sessions * count + static_cast<std::size_t>(from)) * count + static_cast<std::size_t>(to);
+  };
   load_gpu_messages();
-  for (std::size_t to = 0; to < count; ++to) {
-    if (to == self || !mapped[to]) continue;
+  for (const int to : members) {
+    if (to == self || common_->of_rank[static_cast<std::size_t>(to)] == nullptr) continue;
     enqueue_known_words(area(to, self), seed(self, to), test_words, nullptr);
     if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
-      job_.fail_alone(fmt::format("cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off",
-                                  job_.name_of(static_cast<int>(to)), cudaGetErrorString(error)),
-                      static_cast<int>(ErrorKind::environment));
+      job_.fail_alone(
+          fmt::format("cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off", job_.name_of(to), cudaGetErrorString(error)),
+          static_cast<int>(ErrorKind::environment));
     }
-    reached[self * count + to] = 1;
+    table.mapped(self, to) = 1;
   }
-  job_.barrier();
+  table.agree();
   std::vector<std::uint64_t> words(test_words);
-  job_.combine(std::span(reached), Combine::sum);
-  for (std::size_t from = 0; from < count; ++from) {
-    if (from == self || reached[from * count + self] == 0) continue;
+  for (const int from : members) {
+    if (from == self || table.mapped(from, self) == 0) continue;
     const bool read = worked(cudaMemcpy(words.data(), area(self, from), test_words * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
-    for (std::size_t i = 0; i < test_words; ++i)
-      damaged[from * count + self] += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
+    for (std::size_t i = 0; i < test_words; ++i) table.damaged(from, self) += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
   }
-  job_.combine(std::span(damaged), Combine::sum);
+  agree_on_direct();
+  pairs_ = table.pairs();
+  usable_ = true;
 
   std::string wrong;
-  for (std::size_t from = 0; from < count; ++from)
-    for (std::size_t to = 0; to < count; ++to) {
-      if (from == to) continue;
-      const Pair pair{static_cast<int>(from), static_cast<int>(to), reached[from * count + to] != 0, damaged[from * count + to]};
-      pairs_.push_back(pair);
-      if (!wrong.empty() || (pair.mapped && pair.damaged == 0)) continue;
-      wrong = !pair.mapped
-                  ? fmt::format("{} cannot map the GPU memory of {}", job_.name_of(pair.from), job_.name_of(pair.to))
-                  : fmt::format("{} words from {} arrive damaged at {}", pair.damaged, job_.name_of(pair.from), job_.name_of(pair.to));
-    }
-  usable_ = all_mapped && wrong.empty();
-  verdict_ = usable_ ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)
-                     : fmt::format("through host memory: {}", wrong.empty() ? "a rank has no GPU memory left for mailboxes" : wrong);
-  if (!all_mapped) {
-    release(*common_);
-    common_.reset();
+  for (const Pair& pair : pairs_) {
+    if (!wrong.empty() || (pair.mapped && pair.damaged == 0)) continue;
+    wrong = !pair.mapped
+                ? fmt::format("{} cannot map the GPU memory of {}", job_.name_of(pair.from), job_.name_of(pair.to))
+                : fmt::format("{} words from {} arrive damaged at {}", pair.damaged, job_.name_of(pair.from), job_.name_of(pair.to));
   }
-  if (!usable_) return;
-
-  exchange_ = layout.exchange;
-  exchange_.self = job_.rank();
-  exchange_.patience_ns = patience_ns_;
-  for (std::size_t rank = 0; rank < count; ++rank)
-    exchange_.to[rank] = reinterpret_cast<GpuFlag*>(common_->of_rank[rank]) + self * exchange_.place_words();
-  std::byte* here = common_->of_rank[self];
-  exchange_.from = reinterpret_cast<const GpuFlag*>(here);
-  exchange_.count = reinterpret_cast<GpuFlag*>(here + layout.count());
-  exchange_.late = common_->host;
+  const auto among = std::count_if(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+    return pair.from < pair.to && table.works(pair.from, pair.to) && table.works(pair.to, pair.from);
+  });
+  const std::int64_t all_pairs = std::int64_t{ranks} * (ranks - 1) / 2;
+  verdict_ = among == all_pairs ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)
+                                : fmt::format("from GPU to GPU between {} of {} pairs of ranks, others by the threads of their hosts{}{}",
+                                              among, all_pairs, wrong.empty() ? "" : ": ", wrong);
   leaves_out_refreshes_ = !job_.any(!ConditionalGraph::is_possible());
+  const bool all_direct = among == all_pairs;
+  if (!all_direct) transports.proxy();
+  if (all_direct && layout.exchange.devices == ranks) {
+    transports.exchange_by(nullptr);
+    exchange_ = layout.exchange;
+    exchange_.self = self;
+    for (std::size_t rank = 0; rank < count; ++rank)
+      exchange_.to[rank] = reinterpret_cast<GpuFlag*>(common_->of_rank[rank]) + static_cast<std::size_t>(self) * exchange_.place_words();
+    exchange_.from = reinterpret_cast<const GpuFlag*>(common_->own);
+    exchange_.count = reinterpret_cast<GpuFlag*>(common_->own + layout.count());
+  } else {
+    // Numbers begin anew with each session, at both ends; those of exchanges between GPUs go on, so the counter is another one.
+    if (transports.exchange_memory == nullptr)
+      transports.exchange_memory = reinterpret_cast<GpuFlag*>(host_memory_of_gpu(HostExchange::words() * sizeof(GpuFlag)));
+    GpuFlag* const memory = transports.exchange_memory;
+    auto* const exchanges = reinterpret_cast<GpuFlag*>(common_->own + layout.count()) + 1;
+    const bool ready = memory != nullptr && worked(cudaMemset(exchanges, 0, sizeof *exchanges)) && worked(cudaDeviceSynchronize());
+    if (job_.any(!ready)) {
+      usable_ = false;
+      verdict_ = "through host memory: a rank has no memory left for sums";
+      return;
+    }
+    std::fill_n(memory, HostExchange::words(), GpuFlag{0});
+    transports.exchange_by(memory);
+    exchange_ = HostExchange::for_gpu(memory);
+    exchange_.count = exchanges;
+  }
+  exchange_.patience_ns = patience_ns_;
+  exchange_.late = common_->host;
 }
 
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row) {
@@ -227,8 +314,19 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
 }
 
 void free_kept_pieces(Job& job) {
+  job.native().transports.reset();
   for (const Kept& one : kept_pieces()) give_back(job, one.device, *one.piece);
   kept_pieces().clear();
+  for (void* memory : kept_host_memory()) (void)worked(cudaFreeHost(memory));
+  kept_host_memory().clear();
+}
+
+std::byte* host_memory_of_gpu(std::size_t bytes) {
+  void* memory = nullptr;
+  if (!worked(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped))) return nullptr;
+  std::fill_n(static_cast<std::byte*>(memory), bytes, std::byte{});
+  kept_host_memory().push_back(memory);
+  return static_cast<std::byte*>(memory);
 }
 #endif
 

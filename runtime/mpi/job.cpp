@@ -1,5 +1,6 @@
 #include "runtime/mpi/job.hpp"
 
+#include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -256,7 +258,8 @@ Job::~Job() {
     try {
       if (is_guest && native_->control != MPI_COMM_NULL) free_kept_pieces(*this);
       if (native_->control != MPI_COMM_NULL) barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
-    } catch (const Error&) {                             // the work is done
+      native_->transports.reset();
+    } catch (const Error&) {  // the work is done
     }
     if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");
@@ -350,15 +353,36 @@ void Job::gather_bytes(const void* mine, void* all, std::size_t bytes) {
            [&](MPI_Request* r) { return MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, native_->control, r); });
 }
 
+/// Texts that are equal go once: ranks gather 16 bytes each, and the lowest rank with a text puts it into a table for all. Where all have
+/// the same there is nothing more to be said.
 std::vector<std::string> Job::gather_text(const std::string& mine) {
-  const std::size_t longest = combined(mine.size(), Combine::maximum) + 1;
-  std::string padded = mine;
-  padded.resize(longest, '\0');
-  std::string all(longest * static_cast<std::size_t>(size_), '\0');
-  gather_bytes(padded.data(), all.data(), longest);
-  std::vector<std::string> texts;
-  for (int rank = 0; rank < size_; ++rank) texts.emplace_back(all.data() + static_cast<std::size_t>(rank) * longest);
-  return texts;
+  struct Text {
+    std::uint64_t print, length;
+    bool operator==(const Text&) const = default;
+  };
+  const std::vector<Text> texts = gather(Text{fingerprint(std::as_bytes(std::span(mine))), mine.size()});
+  const Text own = texts[static_cast<std::size_t>(rank_)];
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> numbers;
+  std::vector<std::size_t> number_of;
+  std::size_t longest = 0, own_number = 0;
+  bool own_first = false;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const auto [at, fresh] = numbers.try_emplace({texts[rank].print, texts[rank].length}, numbers.size());
+    number_of.push_back(at->second);
+    longest = std::max(longest, static_cast<std::size_t>(texts[rank].length));
+    if (fresh && static_cast<int>(rank) == rank_) own_first = true;
+    if (texts[rank] == own) own_number = at->second;
+  }
+  if (numbers.size() == 1) return std::vector<std::string>(texts.size(), mine);
+  const std::size_t words = (longest + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  std::vector<std::uint64_t> table(words * numbers.size(), 0);
+  const auto place = [&](std::size_t number) { return reinterpret_cast<char*>(table.data() + number * words); };
+  if (own_first) std::copy(mine.begin(), mine.end(), place(own_number));
+  combine(std::span(table), Combine::exclusive_or);
+  std::vector<std::string> result;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank)
+    result.emplace_back(place(number_of[rank]), static_cast<std::size_t>(texts[rank].length));
+  return result;
 }
 
 std::string Job::broadcast(const std::string& text) {

@@ -1,9 +1,12 @@
 #include "runtime/mpi/messages.hpp"
 
+#include "runtime/gpu/counted_exchange.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/mpi/transports.hpp"
 #include "runtime/mpi/two_step_sums.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/sanitizer.hpp"
@@ -17,6 +20,7 @@
 #include <iterator>
 #include <map>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 namespace quarkstar::runtime::mpi {
@@ -66,8 +70,16 @@ struct Messages::Message {
 struct Messages::Calls {
   Job& job;
   MPI_Comm faces = MPI_COMM_NULL;
-  std::vector<MPI_Request> requests;
-  std::vector<Message*> messages;
+  /// Made for messages that come again and again, with the same memory and peer: those of a halo.
+  struct Persistent {
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool running = false;
+  };
+  using Key = std::tuple<Message::Kind, void*, std::size_t, int, int>;
+  std::map<Key, Persistent> persistent;
+  std::vector<MPI_Request> requests;  ///< running
+  std::vector<Message*> messages;     ///< of each request
+  std::vector<Persistent*> again;     ///< of each request; nullptr: it ends with its message
   std::unique_ptr<TwoStepSums> sums;  ///< where MPI is there
   std::vector<int> done;
   // Of a simulation:
@@ -92,16 +104,30 @@ struct Messages::Calls {
       MPI_Comm_free(&simulated_sums);
     }
     sums.reset();
+    call_mpi(job, [this] { forget_persistent(); });
   }
   bool idle() const { return requests.empty() && (sums == nullptr || sums->idle()); }
+  /// What GPUs wait for that reach each other through their hosts; nullptr: nothing ever.
+  Transports* transports() const {
+    if (job.is_fake() || job.native().transports == nullptr || !job.native().transports->is_needed()) return nullptr;
+    return job.native().transports.get();
+  }
+  /// Not between the calls of a guest's host: no GPU works then, and MPI is not ours. Whether there was anything to do.
+  bool serve_gpus() {
+    Transports* const needed = transports();
+    if (needed == nullptr) return false;
+    if (funnel().is_on()) return needed->advance();  // this is the thread that may
+    const std::lock_guard lock(job.library());
+    return is_at_work() && needed->advance();
+  }
 
   void start(Message* m) {
     switch (m->kind) {
       case Message::Kind::send:
-        send(m, m->peer, m->tag, faces);
-        break;
       case Message::Kind::receive:
-        receive(m, m->peer, m->tag, faces);
+        if constexpr (simulate::active)
+          m->kind == Message::Kind::send ? send(m, m->peer, m->tag, faces) : receive(m, m->peer, m->tag, faces);
+        else start_face(m);
         break;
       case Message::Kind::sum:
         if constexpr (simulate::active) start_in_turn(m);
@@ -109,6 +135,38 @@ struct Messages::Calls {
           sums->add(m->order, static_cast<const BinnedSum*>(m->memory(m->read)), static_cast<BinnedSum*>(m->memory(m->write)), m->count, m);
         break;
     }
+  }
+
+  /// By a persistent request, of which there is one for each face and buffer: MPI finds peer, tag and memory once.
+  void start_face(Message* m) {
+    const bool sends = m->kind == Message::Kind::send;
+    void* const memory = m->memory(sends ? m->read : m->write);
+    constexpr std::size_t most = 8192;  // more than the halos of a rank have; what is left of others goes
+    if (persistent.size() >= most) forget_persistent();
+    Persistent& of_face = persistent[{m->kind, memory, m->bytes, m->peer, m->tag}];
+    if (of_face.running) return sends ? send(m, m->peer, m->tag, faces) : receive(m, m->peer, m->tag, faces);
+    const auto bytes = static_cast<int>(m->bytes);
+    if (of_face.request == MPI_REQUEST_NULL)
+      check(sends ? MPI_Send_init(memory, bytes, MPI_BYTE, m->peer, m->tag, faces, &of_face.request)
+                  : MPI_Recv_init(memory, bytes, MPI_BYTE, m->peer, m->tag, faces, &of_face.request),
+            m->describe(job));
+    check(MPI_Start(&of_face.request), m->describe(job));
+    ++m->running;
+    of_face.running = true;
+    requests.push_back(of_face.request);
+    messages.push_back(m);
+    again.push_back(&of_face);
+  }
+
+  void forget_persistent() {
+    if (persistent.empty()) return;
+    for (auto face = persistent.begin(); face != persistent.end();)
+      if (face->second.running) {
+        ++face;
+      } else {
+        if (face->second.request != MPI_REQUEST_NULL) MPI_Request_free(&face->second.request);
+        face = persistent.erase(face);
+      }
   }
 
   void start_in_turn(Message* sum) {
@@ -143,6 +201,7 @@ struct Messages::Calls {
     }
     requests.push_back(request);
     messages.push_back(m);
+    again.push_back(nullptr);
   }
 
   /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of
@@ -184,10 +243,18 @@ struct Messages::Calls {
     int count = 0;
     check(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, done.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
     if (count == MPI_UNDEFINED || count == 0) return;
-    for (int i = 0; i < count; ++i)
-      calls.push_back(std::exchange(messages[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])], nullptr));
-    std::erase(messages, nullptr);
-    std::erase(requests, MPI_REQUEST_NULL);
+    std::sort(done.begin(), done.begin() + count);
+    for (int i = count; i-- > 0;) {  // the last one takes the place of one that has ended
+      const auto at = static_cast<std::size_t>(done[static_cast<std::size_t>(i)]);
+      calls.push_back(messages[at]);
+      if (again[at] != nullptr) again[at]->running = false;
+      requests[at] = requests.back();
+      messages[at] = messages.back();
+      again[at] = again.back();
+      requests.pop_back();
+      messages.pop_back();
+      again.pop_back();
+    }
   }
 
   /// In a simulation one question about all requests costs what one about each of them would.
@@ -199,6 +266,7 @@ struct Messages::Calls {
       calls.push_back(messages[static_cast<std::size_t>(index)]);
       messages.erase(messages.begin() + index);
       requests.erase(requests.begin() + index);
+      again.erase(again.begin() + index);
     }
   }
 };
@@ -358,16 +426,18 @@ void Messages::run() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      if (calls.idle()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      // A GPU tells nobody when it has begun: who serves it looks all the time.
+      if (calls.idle() && calls.transports() == nullptr) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
       if (ending_ && ready_.empty() && calls.idle()) break;
     }
     idle_rounds = look(calls) ? 0 : idle_rounds + 1;
     // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
     // real time.
-    constexpr int patient_rounds = 20000;
+    constexpr int patient_rounds = 20000, sleepy_rounds = 60000;
     constexpr double looks_every_us = 5;
     if (idle_rounds == 0) continue;
     if constexpr (simulate::active) simulate::pause(looks_every_us);
+    else if (idle_rounds > sleepy_rounds && calls.idle()) std::this_thread::sleep_for(std::chrono::microseconds(200));
     else if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
     else std::this_thread::yield();
   }
@@ -392,7 +462,7 @@ bool Messages::look(Calls& calls) {
     });
   }
   for (Message* message : complete_now) complete(message);
-  return !fresh.empty() || !complete_now.empty();
+  return calls.serve_gpus() || !fresh.empty() || !complete_now.empty();
 }
 
 void Messages::complete(Message* message) {
@@ -424,10 +494,13 @@ std::vector<std::string> Messages::waiting() const {
   for (const std::weak_ptr<const Mailboxes>& watched : watched_)
     if (const auto mailboxes = watched.lock(); mailboxes != nullptr)
       for (const std::string& line : mailboxes->waiting()) lines.push_back(line + " (GPU to GPU)");
-  if (by_device())
-    for (int rank = 0; rank < job_.size(); ++rank)
-      if (static_cast<const volatile std::uint32_t*>(peers_->sum_exchange().late)[rank] != 0)
-        lines.push_back(fmt::format("sum over ranks from {} (GPU to GPU)", job_.name_of(rank)));
+  if (by_device()) {
+    const SumExchange& exchange = peers_->sum_exchange();
+    for (int device = 0; device < exchange.devices; ++device)
+      if (static_cast<const volatile std::uint32_t*>(exchange.late)[device] != 0)
+        lines.push_back(
+            fmt::format("sum over ranks from {} (GPU to GPU)", counts_sums(exchange) ? "the others, by the host" : job_.name_of(device)));
+  }
   return lines;
 }
 

@@ -30,8 +30,9 @@ namespace quarkstar::runtime::mpi {
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
 /// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md).
 ///
-/// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead,
-/// sums are exchanged by its scalar steps, and no host takes part: runtime/gpu/gpu_messages.hpp, runtime/gpu/sum_exchange.hpp.
+/// Where every rank has a GPU of its own (by_device()), messages of a batch are steps of its program instead, sums are exchanged by its
+/// scalar steps, and no host submits anything: runtime/gpu/gpu_messages.hpp, runtime/gpu/sum_exchange.hpp. The thread of this class serves
+/// the pairs of ranks whose GPUs do not reach each other (Transports).
 class Messages {
  public:
   Messages(Job& job, std::unique_ptr<GpuPeers> peers);
@@ -53,8 +54,8 @@ class Messages {
   /// Whole handles, of equal length at both ends. mailbox: for batches where by_device(), else nullptr.
   void send(const Handle& handle, int to, int tag, const Label& label, const Mailbox* mailbox = nullptr);
   void receive(const Handle& handle, int from, int tag, const Label& label, const Mailbox* mailbox = nullptr);
-  /// total <- sums over all ranks of `local`, both holding `count` BinnedSum, through the host. All ranks submit their
-  /// sums in the same order.
+  /// total <- sums over all ranks of `local`, both holding `count` BinnedSum, through the host (TwoStepSums). All ranks submit
+  /// their sums in the same order.
   void sum(const Handle& total, const Handle& local, int count, const char* what);
 
   /// Whether batches may send from GPU to GPU: the same on every rank.

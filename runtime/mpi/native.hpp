@@ -9,11 +9,14 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
+
+class Transports;
 
 /// Communicators: what goes on in one never meets what goes on in another.
 struct Job::Native {
@@ -26,6 +29,8 @@ struct Job::Native {
   MPI_Comm failure = MPI_COMM_NULL;  ///< Job::fail
   std::uint64_t noted = 0;           ///< fingerprint of what note_replicated() was given (agreement.hpp)
   std::array<MPI_Comm*, 4> all() { return {&control, &faces, &sums, &failure}; }
+
+  std::shared_ptr<Transports> transports;  ///< of GPUs (transports.hpp); as long as the job
 
   /// A small message that nobody waits for.
   struct Note {

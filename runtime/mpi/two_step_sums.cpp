@@ -32,9 +32,16 @@ TwoStepSums::TwoStepSums(Job& job) : native_(new Native{job}) {
     several_hosts_ = groups.count > 1;
   }
   Native& n = *native_;
-  n.all = job.native().sums;
+  // Of its own: there may be others, whose sums come in another order.
+  MPI_Request request = MPI_REQUEST_NULL;
+  call_mpi(job, [&] { check(MPI_Comm_idup(job.native().sums, &n.all, &request), "MPI_Comm_idup"); });
+  {
+    const Job::Waiting waiting(job, "MPI_Comm_idup");
+    wait(job, request, "MPI_Comm_idup");
+  }
   if (several_hosts_) job.barrier();  // a call of MPI that blocks comes next: nobody is late for it
   call_mpi(job, [&] {
+    check(MPI_Comm_set_errhandler(n.all, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &n.type), "MPI_Type_contiguous");
     check(MPI_Type_commit(&n.type), "MPI_Type_commit");
     check(MPI_Op_create(merge_sums, 1, &n.merge), "MPI_Op_create");
@@ -50,7 +57,8 @@ TwoStepSums::~TwoStepSums() {
     call_mpi(n.job, [&] {
       check(MPI_Op_free(&n.merge), "MPI_Op_free");
       check(MPI_Type_free(&n.type), "MPI_Type_free");
-      if (n.hosts != MPI_COMM_NULL) check(MPI_Comm_free(&n.hosts), "MPI_Comm_free");
+      for (MPI_Comm* communicator : {&n.hosts, &n.all})
+        if (*communicator != MPI_COMM_NULL) check(MPI_Comm_free(communicator), "MPI_Comm_free");
     });
   } catch (const std::exception&) {  // of MPI: nothing is on its way any more
   }

@@ -109,7 +109,7 @@ int MPI_Iallgather(const void* in, int n, MPI_Datatype type, void* out, int n_ou
   count("MPI_Iallgather");
   int bytes = 0;
   PMPI_Type_size(type, &bytes);
-  count("MPI_Iallgather bytes", static_cast<long>(n) * bytes);
+  count("gathered", static_cast<long>(n) * bytes);
   return PMPI_Iallgather(in, n, type, out, n_out, type_out, communicator, request);
 }
 

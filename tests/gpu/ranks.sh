@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Solves on two ranks with a GPU each, and on two that share one: the bits of one rank, from GPU to GPU and through the host.
+# Solves on two ranks with a GPU each, and on two that share one: the bits of one rank, from GPU to GPU and through the host; and on ranks of
+# two hosts, as which $QUARKSTAR_HOST makes them count, whose GPUs reach each other through the threads of their hosts.
 # QUARKSTAR: the executable, of a build or of a bundle (scripts/bundle).
 folder_of_tests=$(dirname "${BASH_SOURCE[0]}")
 testing=$folder_of_tests/testing.bash
@@ -18,8 +19,16 @@ fi
 gpus=$(grep -c '"kind": "CUDA"' machine.json || true)
 [ "$gpus" -gt 0 ] || skip "no GPU"
 
-# ranks ARGUMENT...: the command on two ranks.
-ranks() { timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none -n 2 "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt; }
+hosts=aa
+# ranks ARGUMENT...: the command on a rank for each letter of $hosts, on the host of that name.
+ranks() {
+  local i job=()
+  for ((i = 0; i < ${#hosts}; ++i)); do
+    [ $i = 0 ] || job+=(:)
+    job+=(-n 1 env "QUARKSTAR_HOST=${hosts:i:1}" "$QUARKSTAR" "$@")
+  done
+  timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none "${job[@]}" >stdout.txt 2>stderr.txt
+}
 # tasks FILE: of an iteration of the last solve, when all kinds of batches have been seen.
 tasks() { grep -oE '"tasks_per_iteration": [0-9.e-]+' "$1" | tail -n 1 | grep -oE '[0-9.e-]+$'; }
 results() { grep -oE '"-?0x[^"]*"' "$1"; }
@@ -80,6 +89,28 @@ for place in "${places[@]}"; do
   compare "$place" solve --gauge wide.ildg --action hisq --masses 0.1,0.3 --tol 1e-10 --source z2:3,8 --solver multishift
   compare "$place --cpu-share 25%" "${hisq[@]}" --precision double
 done
+
+# Between hosts: batches are replayed all the same, of faces of all kinds; two hosts of two ranks use both ways at once.
+hosts=ab
+QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU between 0 of 1 pairs of ranks, others by the threads of their hosts$'
+for place in "${places[@]}"; do
+  [ "$place" != "--devices 0 --share-gpus" ] || export QUARKSTAR_GPU_IPC=on
+  compare "$place" "${wilson[@]}" --precision double
+  fused "$place, two hosts"
+  compare "$place" "${wilson[@]}" --precision half --links 8
+  compare "$place" "${wilson[@]}" --precision half --solver gcr --check-every 1
+  compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  compare "$place" "${hisq[@]}" --precision double
+  compare "$place" "${hisq[@]}" --precision half --links 9
+  fused "$place, two hosts, HISQ"
+done
+hosts=aabb
+QUARKSTAR_GPU_IPC=on verdict "--devices 0 --share-gpus" 'from GPU to GPU between 2 of 6 pairs of ranks, others by the threads of their hosts$'
+compare "--devices 0 --share-gpus" "${wilson[@]}" --precision single --ranks 1,1,1,4
+fused "two hosts of two ranks"
+compare "--devices 0 --share-gpus" "${hisq[@]}" --precision half --links 9 --ranks 1,1,1,4
+hosts=aa
+unset QUARKSTAR_GPU_IPC
 
 # Refreshes that are not due are left out of the graphs of all ranks or of none: one rank that cannot decides for all.
 for solve in wilson hisq; do
