@@ -50,13 +50,14 @@ __global__ void __launch_bounds__(threads)
   if (idles(idle) || thread_number() >= work) return;
   const int v = static_cast<int>(blockIdx.y), rows = 2 * a.count;
   const Place place(thread_number(), a.lanes, rows);
-  if (a.left_out != nullptr && a.left_out[v] != 0) return;
+  const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
+  if ((a.left_out != nullptr && a.left_out[v] != 0) || !a.mask.have(coarse::colour_at(a, coarse_site))) return;
   site::Complex<Lane<F>> sum[1]{{{0}, {0}}};
   for (int k = 0; k < a.aggregate_sites; ++k) {
     const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k];
     if (a.fine[site & 1] != nullptr && a.layer.has(k)) coarse::restrict_site<Kind, 1, Lane<F>>(a, site, place.number, place.lane, v, sum);
   }
-  F* word = coarse::coarse_at(a, a.places[place.group * a.lanes + place.lane], place.number, v);
+  F* word = coarse::coarse_at(a, coarse_site, place.number, v);
   word[0] = sum[0].re.v;
   word[coarse::lanes_of_components] = sum[0].im.v;
 }

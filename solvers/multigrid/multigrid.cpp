@@ -93,8 +93,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   const bool loaded = load_null_vectors();
   if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
   coarsen(*m);
-  for (int cycle = 0; cycle < settings.setup_cycles && !loaded; ++cycle) {
-    improve(*m);
+  if (settings.setup_cycles > 0 && !loaded) {
+    for (int cycle = 0; cycle < settings.setup_cycles; ++cycle) improve(*m);
     coarsen(*m);
   }
   runtime::Session::current().wait_all();

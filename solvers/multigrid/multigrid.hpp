@@ -20,7 +20,7 @@ namespace quarkstar {
 ///   is
 ///      a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
-/// some times: v = one multigrid cycle on v on level 0, and all levels anew; then verification (verify()). Null vectors from settings.files
+/// some times: v = one multigrid cycle on v on level 0; then all levels anew, and verification (verify()). Null vectors from settings.files
 /// take the place of those of level 0, and nothing is done some times.
 class Multigrid {
  public:
