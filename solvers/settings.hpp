@@ -25,7 +25,8 @@ struct InnerSolver {
 
 /// Where multigrid's null vectors are kept beyond a solver; this rank's part of each, in double precision.
 struct NullVectorFiles {
-  std::function<bool(std::span<HostField> null_vectors)> load{};        ///< false: there are none yet
+  enum class Loaded { none, near, own };  ///< near: of another mass or configuration, to be refreshed
+  std::function<Loaded(std::span<HostField> null_vectors)> load{};
   std::function<void(std::span<const HostField> null_vectors)> save{};  ///< those of a set-up that passed its verification
 };
 

@@ -90,8 +90,11 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   fine.prepare(settings.null_vectors);
   const double flops = flops_of_this_thread(), start = runtime::now_us();
   const std::unique_ptr<EvenOdd> m = fine.system(settings.null_vectors, same_for_all(mass));
-  const bool loaded = load_null_vectors();
-  if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
+  using Loaded = NullVectorFiles::Loaded;
+  const Loaded found = load_null_vectors();
+  const bool loaded = found == Loaded::own;
+  if (found == Loaded::near) step(0, "refreshing", [&] { refresh(*m); });
+  else if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
   coarsen(*m);
   if (settings.setup_cycles > 0 && !loaded) {
     for (int cycle = 0; cycle < settings.setup_cycles; ++cycle) improve(*m);
@@ -106,16 +109,18 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   if (!loaded) save_null_vectors();
 }
 
-bool Multigrid::load_null_vectors() {
-  if (!settings_.files.load) return false;
+NullVectorFiles::Loaded Multigrid::load_null_vectors() {
+  using Loaded = NullVectorFiles::Loaded;
+  if (!settings_.files.load) return Loaded::none;
   const Field& test = spaces_.front()->test;
   std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
                               HostField(spinor_components, fine_.lattice()->decomposition().part()));
   runtime::Session::current().wait_all();  // files are for times without messages
-  if (!settings_.files.load(host)) return false;
+  const Loaded found = settings_.files.load(host);
+  if (found == Loaded::none) return found;
   transfer::load(test, host);
   runtime::Session::current().wait_all();
-  return true;
+  return found;
 }
 
 void Multigrid::save_null_vectors() const {
@@ -129,9 +134,21 @@ void Multigrid::save_null_vectors() const {
 }
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
-  const Field noise = m.field(), filtered = m.field();
+  const Field noise = m.field();
   load_noise(noise, 0);
-  FixedSteps(m, *find_krylov_solver("bicgstab"), settings_.setup_steps, 1).apply(filtered, noise, {});
+  relax(m, noise, settings_.setup_steps);
+}
+
+void Multigrid::refresh(EvenOdd& m) {
+  const Field start = m.field();
+  blas::submit<blas::Scale>({&start, &spaces_.front()->test}, {1.0});
+  relax(m, start, std::max(1, settings_.setup_steps / 4));
+}
+
+/// The null vectors: what so many steps on Mh v = start leave, near zero modes of Mh.
+void Multigrid::relax(EvenOdd& m, const Field& start, int steps) {
+  const Field filtered = m.field();
+  FixedSteps(m, *find_krylov_solver("bicgstab"), steps, 1).apply(filtered, start, {});
   normalise(spaces_.front()->test, filtered);
 }
 
