@@ -203,10 +203,11 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     Footprint bytes = total(vectors_of(settings, solver, shape.images, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     bytes.multiply_solves(settings.in_flight);
-    if (settings.multigrid) {  // which all solves share, and which is set up before they begin
+    if (settings.multigrid) {  // which all solves with an operator share, and which is set up before they begin
       const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, block, settings.precision, n);
       bytes.links += multigrid.matrices;
-      bytes.fields = multigrid.null_vectors + std::max(bytes.fields + settings.in_flight * multigrid.of_solve, multigrid.of_setup);
+      bytes.fields = shape.operators * multigrid.null_vectors +
+                     std::max(bytes.fields + settings.in_flight * multigrid.of_solve, shape.operators * multigrid.of_setup);
     }
     blocks.push_back(bytes);
   }
@@ -245,7 +246,8 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
                       .images = kind.images(settings.schur),
                       .outer_links = term(Precision::double_),
                       .one_layout = !mixed && has_long && settings.link_reals != 18,
-                      .normal_on_all_sites = !kind.is_hermitian};
+                      .normal_on_all_sites = !kind.is_hermitian,
+                      .operators = kind.masses_share_links(values) ? 1 : std::min<int>(settings.in_flight, kind.masses(values).size())};
   shape.outer_links += mixed || shape.one_layout ? all(Precision::double_) : links(Precision::double_);
   if (mixed) shape.inner_links = links(settings.precision) + term(settings.precision);
   if (shape.one_layout) shape.inner_links = chosen(Precision::double_);

@@ -34,6 +34,7 @@ struct OperatorShape {
   double inner_links = 0;            ///< and of the Krylov solver's, where it is another
   bool one_layout = false;           ///< both are in double precision, on one layout
   bool normal_on_all_sites = false;  ///< PreparedAction::normal_keeps_parity() is false
+  int operators = 1;                 ///< in flight together, each of one mass: each has a multigrid of its own
 };
 /// What making the links takes is not in it.
 OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values, const SolverSettings& settings);

@@ -47,14 +47,16 @@ OrthonormalFactors orthonormal_factors(const SmallMatrix& gram, double resolutio
   const double largest = eigen.eigenvalues()(n - 1);
   Eigen::VectorXd root = Eigen::VectorXd::Zero(n), over_root = Eigen::VectorXd::Zero(n);
   int rank = 0;
-  for (Eigen::Index i = 0; i < n; ++i)
+  double smallest = 1;
+  for (Eigen::Index i = n; i-- > 0;)
     if (eigen.eigenvalues()(i) > resolution * resolution * largest) {
       root(i) = std::sqrt(eigen.eigenvalues()(i));
       over_root(i) = 1 / root(i);
+      smallest = root(i) / std::sqrt(largest);
       ++rank;
     }
   return {inverse.asDiagonal() * eigen.eigenvectors() * over_root.asDiagonal(),
-          root.asDiagonal() * eigen.eigenvectors().adjoint() * length.asDiagonal(), rank};
+          root.asDiagonal() * eigen.eigenvectors().adjoint() * length.asDiagonal(), rank, smallest};
 }
 
 HermitianEigenpairs hermitian_eigenpairs(const SmallMatrix& a) {

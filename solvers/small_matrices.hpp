@@ -27,6 +27,7 @@ SmallMatrix load(const runtime::ComplexScalar* from, int rows, int columns);
 struct OrthonormalFactors {
   SmallMatrix t, s;
   int rank;
+  double smallest;  ///< norm of the shortest direction that is left, in units of the longest
 };
 OrthonormalFactors orthonormal_factors(const SmallMatrix& gram, double resolution);
 

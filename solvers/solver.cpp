@@ -118,6 +118,14 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
   return most_vectors_in_lanes(components, settings, vectors);
 }
 
+void require_deflatable(const SolverSettings& settings) {
+  const NamedKrylovSolver* const solver = find_krylov_solver(settings.solver);
+  if (solver != nullptr && solver->mixes_vectors && settings.precision == Precision::half)
+    throw Error(ErrorKind::input, Parameter("precision"),
+                fmt::format("{} in half precision loses known modes again in each correction, and may not converge", settings.solver),
+                "use single precision, or the solver cg");
+}
+
 struct Solver::Impl {
   SolverSettings settings;
   const NamedKrylovSolver* krylov;
@@ -399,6 +407,7 @@ const LatticePointer& Solver::lattice() const { return impl_->lattice(); }
 
 void Solver::set_projector(std::shared_ptr<const Projector> projector, double mass) {
   if (impl_->lattice()->vectors_in_lanes() > 1) throw ShapeError("Solver::set_projector", "vectors are in lanes");
+  require_deflatable(impl_->settings);
   impl_->deflation = std::make_unique<Deflation>(std::move(projector), mass, impl_->is_hermitian);
 }
 

@@ -40,6 +40,10 @@ struct SolveRequest {
   std::optional<int> parity = {};  ///< of the even-odd system; none: the action's choice, which may be the only one
 };
 
+/// Throws Error(input) naming `precision` where a projector cannot serve: `blockcg` in half precision loses what it knows again in each
+/// correction.
+void require_deflatable(const SolverSettings& settings);
+
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class Solver {
  public:
@@ -59,7 +63,7 @@ class Solver {
   const LatticePointer& lattice() const;
   /// From now on a projector made for that lattice serves solves, where it is of the parity that they solve on: each correction begins with
   /// what it knows, and so does the Krylov space that masses share. mass: of its operator; Error(input) comes from solve() where that
-  /// serves no other. ShapeError with vectors in lanes.
+  /// serves no other. Error(input) for `blockcg` in half precision. ShapeError with vectors in lanes.
   void set_projector(std::shared_ptr<const Projector> projector, double mass);
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.

@@ -41,6 +41,10 @@ class ActionBench {
 
   const Action& action() const { return *operator_.action; }
   const runtime::Decomposition& decomposition() const { return decomposition_; }
+  /// The value of ActionKind::mass_key.
+  double mass() const { return mass_; }
+  /// A vector on the whole lattice. Those of several `step`s do not depend on each other.
+  HostField wave(std::size_t step = 1) const;
 
   /// One application to c.vectors right-hand sides.
   TunedTiming time(const runtime::Decomposition& decomposition, const BenchCase& c, int repetitions,
@@ -61,9 +65,6 @@ class ActionBench {
                            int iterations, int repetitions, const ExtraSolves& extra) const;
 
  private:
-  /// Fields of several `step`s do not depend on each other.
-  HostField wave(std::size_t step = 1) const;
-
   runtime::Session& session_;
   const ActionKind& kind_;
   Coord blocks_{};  ///< zeros: chosen

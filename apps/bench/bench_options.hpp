@@ -1,12 +1,14 @@
 #pragma once
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
 #include "apps/bench/extra_solves.hpp"
+#include "apps/run/config.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "codelets/bench/stream.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
+#include "solvers/eigen/lanczos.hpp"
 #include "solvers/settings.hpp"
 
 #include <CLI/CLI.hpp>
@@ -39,10 +41,13 @@ struct BenchOptions {
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
-  Coord blocks{};                    ///< of `bench solver`; zeros: as a solve cuts
+  Coord blocks{};                    ///< zeros: as a solve cuts
   int iterations = 0;                ///< 0: 512 on GPUs, 64 on CPUs
-  std::optional<double> mass;        ///< of `bench solver`, ActionKind::mass_key; none: the action's own
+  std::optional<double> mass;        ///< of operators, ActionKind::mass_key; none: the action's own
   ExtraSolves extra;                 ///< of `bench solver`
+  std::shared_ptr<std::vector<Assignment>> settings = std::make_shared<std::vector<Assignment>>();  ///< of `bench multigrid`: a solve's
+  EigenSettings eigen{.modes = 16};                                                                 ///< of `bench eigen`,
+  int restarts = 2;                                                                                 ///< after which its solve ends
 };
 
 /// Bandwidth of the memory behind a session's blocks.
@@ -107,5 +112,11 @@ void run_bench_blas(const BenchOptions& options);
 
 /// `quarkstar bench solver`.
 void run_bench_solver(const BenchOptions& options);
+
+/// `quarkstar bench multigrid`.
+void run_bench_multigrid(const BenchOptions& options);
+
+/// `quarkstar bench eigen`.
+void run_bench_eigen(const BenchOptions& options);
 
 }  // namespace quarkstar::app

@@ -1,5 +1,7 @@
 #include "apps/campaign/campaign.hpp"
 
+#include "apps/run/eigen_file.hpp"
+#include "apps/run/null_vector_files.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/toml_text.hpp"
 #include "runtime/mpi/job.hpp"
@@ -31,13 +33,11 @@ struct Refused {
 constexpr std::string_view has_journal = "leave it out: what is done is in the journal, and is not done again";
 constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
                                {"source", "list them in `sources`"},
-                               {"multigrid-setup", "leave it out: null vectors are of one configuration, and are made anew for each"},
                                {"columns", "leave it out: correlators need all of them"},
                                {"json", "leave it out: results are in the folder `out`"},
                                {"trace", "use `quarkstar solve` for one configuration"},
                                {"bound", "use `quarkstar solve` for one configuration"},
                                {"residual-history", "use `quarkstar solve` for one configuration"},
-                               {"deflate", "use `quarkstar solve`: a file is of one configuration"},
                                {"checkpoint", has_journal},
                                {"checkpoint-every", has_journal}};
 
@@ -223,7 +223,63 @@ void check(Quark& quark) {
   });
 }
 
+/// One file of eigenvectors cannot be of several configurations.
+void check_deflation(const Campaign& campaign, const Quark& quark) {
+  const std::string file = deflation_file(quark.config);
+  if (file.empty() || campaign.configurations.size() < 2 || file.find('*') != std::string::npos) return;
+  const std::string* place = place_of(quark, "deflate");
+  refuse(place != nullptr ? *place : quark.where,
+         fmt::format("'{}' is of one configuration, and there are {}", file, campaign.configurations.size()),
+         "write * for the configuration's name, as in deflate = \"modes/*.h5\"");
+}
+
+/// The file or folder of one configuration.
+std::string with_name(std::string pattern, const std::string& name) {
+  for (std::size_t at = 0; (at = pattern.find('*', at)) != std::string::npos; at += name.size()) pattern.replace(at, 1, name);
+  return pattern;
+}
+
+std::string null_vectors_of(const Quark& quark, const Configuration& configuration) {
+  return fmt::format("{}/{}.{}", quark.config.multigrid_setup, configuration.name, quark.name);
+}
+
+/// Whether null vectors of one serve the other to begin with.
+bool shares_null_vectors(const Quark& a, const Quark& b) {
+  return a.config.multigrid_setup == b.config.multigrid_setup && a.config.action == b.config.action && a.config.solver.multigrid &&
+         b.config.solver.multigrid && a.config.solver.multigrid->null_vectors == b.config.solver.multigrid->null_vectors;
+}
+
+const Configuration* before(const Campaign& campaign, const Configuration& configuration) {
+  const auto at = std::find_if(campaign.configurations.begin(), campaign.configurations.end(),
+                               [&](const Configuration& c) { return c.name == configuration.name; });
+  return at == campaign.configurations.begin() || at == campaign.configurations.end() ? nullptr : &*std::prev(at);
+}
+
 }  // namespace
+
+RunConfig config_on(const Campaign& campaign, const Quark& quark, const Configuration& configuration) {
+  RunConfig config = quark.config;
+  config.gauge = configuration.path;
+  if (const std::string modes = deflation_file(config); !modes.empty()) set_deflation_file(config, with_name(modes, configuration.name));
+  if (config.multigrid_setup.empty()) return config;
+  config.multigrid_setup = null_vectors_of(quark, configuration);
+  std::vector<std::string> starts;
+  for (const Quark& other : campaign.quarks) {
+    if (other.name == quark.name) break;
+    if (shares_null_vectors(other, quark)) starts.insert(starts.begin(), null_vectors_of(other, configuration));  // the last one first
+  }
+  if (const Configuration* const last = before(campaign, configuration)) starts.push_back(null_vectors_of(quark, *last));
+  set_null_vector_starts(config, starts);
+  return config;
+}
+
+std::vector<std::string> null_vectors_behind(const Campaign& campaign, const Configuration& configuration) {
+  std::vector<std::string> folders;
+  if (const Configuration* const last = before(campaign, configuration))
+    for (const Quark& quark : campaign.quarks)
+      if (!quark.config.multigrid_setup.empty()) folders.push_back(null_vectors_of(quark, *last));
+  return folders;
+}
 
 void at_place_of(const Quark& quark, const std::function<void()>& check) {
   try {
@@ -305,6 +361,7 @@ Campaign read_campaign(const std::string& path, const std::vector<Assignment>& o
   choose_correlators(campaign.quarks, parsed);
   for (Quark& quark : campaign.quarks) check(quark);
   campaign.configurations = configurations_of(parsed);
+  for (const Quark& quark : campaign.quarks) check_deflation(campaign, quark);
   return campaign;
 }
 

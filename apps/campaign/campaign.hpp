@@ -44,6 +44,12 @@ struct Campaign {
   std::string journal() const { return out + "/journal.jsonl"; }
 };
 
+/// The settings of a quark on one configuration, with its gauge configuration, its file of eigenvectors, and folders of null vectors: its
+/// own, and those that a set-up may begin with, of an earlier quark on it or of the configuration before it in the list.
+RunConfig config_on(const Campaign& campaign, const Quark& quark, const Configuration& configuration);
+/// Folders of null vectors that nobody needs once all rows of a configuration are done: those of the one before it.
+std::vector<std::string> null_vectors_behind(const Campaign& campaign, const Configuration& configuration);
+
 /// Keys of solve settings that hold for the whole campaign: of the links, of devices and of the policy. They are given above the quarks, or
 /// as flags.
 bool is_of_whole_campaign(std::string_view key);

@@ -1,6 +1,7 @@
 #include "apps/campaign/plan.hpp"
 
 #include "apps/campaign/results_file.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
@@ -112,6 +113,28 @@ CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const C
   return plan;
 }
 
+namespace {
+
+/// The settings of a quark, with the memory that eigenvectors of its configurations take. What is wrong with their files is said when it is
+/// their turn.
+RunConfig with_projectors(const Campaign& campaign, const Journal& journal, const Quark& quark) {
+  RunConfig config = quark.config;
+  int most = 0;
+  for (const Configuration& configuration : campaign.configurations) {
+    const std::string file = deflation_file(config_on(campaign, quark, configuration));
+    if (file.empty() || missing_sources(campaign, journal, configuration, quark).empty()) continue;
+    try {
+      most = std::max(most, projector_vectors(file));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::input) throw;
+    }
+  }
+  if (most > 0) count_projector(config, most);
+  return config;
+}
+
+}  // namespace
+
 void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& session) {
   const Campaign& campaign = *plan.campaign;
   const bool reads_ahead = !runtime::mpi::Job::current().is_distributed();
@@ -121,7 +144,8 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
       missing += missing_sources(campaign, journal, configuration, quark).size();
     if (missing == 0) continue;
     at_place_of(quark, [&] {
-      plan.quarks.push_back({&quark, plan_solve(session, quark.config, plan.lattice), missing, journal.seconds_of(quark.name), 0});
+      plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice), missing,
+                             journal.seconds_of(quark.name), 0});
     });
     QuarkPlan& planned = plan.quarks.back();
     if (reads_ahead)

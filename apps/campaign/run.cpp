@@ -6,6 +6,7 @@
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/link_loader.hpp"
 #include "apps/run/measure_power.hpp"
+#include "apps/run/null_vector_files.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/rank_plan.hpp"
@@ -182,8 +183,16 @@ class CampaignRun {
       for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
       return fail({{configuration.name, "", ""}, unreadable->what()}, unreadable->kind());
     }
+    if (!is_missing(configuration)) forget_null_vectors(configuration);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (done > 0 && Job::current().is_root() && listener_.done) listener_.done(configuration.name, done, seconds);
+  }
+
+  /// Null vectors of the configuration before one that is done.
+  void forget_null_vectors(const Configuration& configuration) const {
+    Job::current().on_root([&] {
+      for (const std::string& folder : null_vectors_behind(campaign_, configuration)) remove_null_vectors(folder);
+    });
   }
 
   /// What the configuration's file holds of other rows.
@@ -222,8 +231,7 @@ class CampaignRun {
       report.started = outcome_.started;
       report.host = outcome_.host;
       report.cpu_model = outcome_.cpu_model;
-      report.config = quark.config;
-      report.config.gauge = configuration.path;
+      report.config = config_on(campaign_, quark, configuration);
       report.config.source = missing[i];
       report.config.further_sources.clear();
       sources.push_back({report, [&, &report = reports[i]](const Propagators& propagators) {

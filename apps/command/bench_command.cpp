@@ -109,17 +109,37 @@ void add_bench(CLI::App& app) {
   solver->add_option("--solver", options->solvers,
                      fmt::format("Wilson: {}, twisted mass multishift too; staggered: {}", fmt::join(solver_names(false), ", "),
                                  fmt::join(solver_names(true), ", ")));
-  add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
-  for (const std::string& key : mass_keys()) {
-    std::vector<std::string> usual;
-    for (const ActionKind* kind : action_kinds())
-      if (kind->mass_key == key) usual.push_back(fmt::format("{} {:g}", kind->name, kind->bench_mass.usual));
-    solver->add_option("--" + key, options->mass, fmt::format("Of all right-hand sides (default: {})", fmt::join(usual, ", ")));
+  CLI::App* multigrid = add("multigrid", "Time and flops of every level and step of multigrid's set-up and cycle", run_bench_multigrid);
+  add_case_flags(*multigrid, options);
+  add_action_flags(*multigrid, options);
+  for (const char* key :
+       {"aggregate", "levels", "null-vectors", "smoother-steps", "cycle-steps", "coarse-steps", "setup-steps", "setup-cycles"})
+    add_setting_flag(*multigrid, *find_setting(key), options->settings);
+  CLI::App* eigen = add("eigen", "Block Lanczos: time in the operator and in vector operations; speed of projections", run_bench_eigen);
+  add_action_flags(*eigen, options);
+  eigen->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Extents, one lattice or several")->type_name("X,Y,Z,T");
+  eigen->add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
+  eigen->add_option("--modes", options->eigen.modes, "Eigenvectors, and vectors of the projections")->capture_default_str();
+  eigen->add_option("--block", options->eigen.block, "Vectors that the operator is applied to together, 1 to 16")->capture_default_str();
+  eigen->add_option("--restarts", options->restarts, "After which the solve ends, converged or not")
+      ->check(at_least(1))
+      ->capture_default_str();
+  for (CLI::App* command : {solver, multigrid, eigen}) {
+    add_coord_flag(*command, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
+    for (const std::string& key : mass_keys()) {
+      std::vector<std::string> usual;
+      for (const ActionKind* kind : action_kinds())
+        if (kind->mass_key == key) usual.push_back(fmt::format("{} {:g}", kind->name, kind->bench_mass.usual));
+      command->add_option("--" + key, options->mass, fmt::format("Of all right-hand sides (default: {})", fmt::join(usual, ", ")));
+    }
   }
   for (const auto& [command, run_it] :
-       {std::pair(blas, &run_bench_blas), std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver)})
+       {std::pair(blas, &run_bench_blas), std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver),
+        std::pair(multigrid, &run_bench_multigrid), std::pair(eigen, &run_bench_eigen)})
     command->callback([options, command = command, run_it = run_it] {
       check_action_flags(*command, *options);
+      if (command->get_name() == "multigrid" && command->get_option("--precision")->count() == 0)
+        options->precisions = {"single", "double"};
       run_it(*options);
     });
   solver

@@ -100,7 +100,8 @@ Header read_header(const std::string& path, const std::string& problem, const Co
   } catch (const json::exception&) {
     refuse(path, "this is not a restart file");
   }
-  if (header.problem != problem) refuse(path, fmt::format("the restart file belongs to another problem ({})", header.problem));
+  if (!problem.empty() && header.problem != problem)
+    refuse(path, fmt::format("the restart file belongs to another problem ({})", header.problem));
   const std::uint64_t expected = header_bytes + static_cast<std::uint64_t>(volume(lattice)) * site_bytes;
   file.seekg(0, std::ios::end);
   if (const auto size = static_cast<std::uint64_t>(file.tellg()); size != expected)

@@ -16,7 +16,7 @@ namespace quarkstar::app {
 /// Which solution a restart file holds.
 struct RestartKey {
   std::string name;     ///< of the file, without its ending
-  std::string problem;  ///< everything that the solution depends on; a file of another problem is refused
+  std::string problem;  ///< everything that the solution depends on; a file of another problem is refused. Empty: that of any is loaded
 };
 
 /// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file

@@ -37,19 +37,6 @@ std::int64_t site_of_half(std::int64_t half, const Box& box, int parity) {
   return lexicographic(local, box.extents);
 }
 
-std::vector<Complex> compact(const HostField& field, int parity) {
-  const auto components = static_cast<std::size_t>(field.components);
-  std::vector<Complex> half(field.data.size() / 2);
-  for (std::size_t i = 0; i < half.size() / components; ++i)
-    std::copy_n(&field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0), components, &half[i * components]);
-  return half;
-}
-void expand(HostField& field, const std::vector<Complex>& half, int parity) {
-  const auto components = static_cast<std::size_t>(field.components);
-  for (std::size_t i = 0; i < half.size() / components; ++i)
-    std::copy_n(&half[i * components], components, &field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0));
-}
-
 std::size_t site_bytes(const EigenHeader& header) { return static_cast<std::size_t>(header.components) * sizeof(Complex); }
 
 std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& part, const std::vector<Complex>& half) {
@@ -74,9 +61,27 @@ std::string header_checksum(const EigenHeader& header, std::span<const std::uint
 
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
-constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors";
+constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", host_key = "host vectors";
+
+int number_in(const RunConfig& config, std::string_view key) {
+  const auto found = config.settings.find(key);
+  return found == config.settings.end() ? 0 : std::get<int>(found->second);
+}
 
 }  // namespace
+
+std::vector<Complex> compact(const HostField& field, int parity) {
+  const auto components = static_cast<std::size_t>(field.components);
+  std::vector<Complex> half(field.data.size() / 2);
+  for (std::size_t i = 0; i < half.size() / components; ++i)
+    std::copy_n(&field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0), components, &half[i * components]);
+  return half;
+}
+void expand(HostField& field, std::span<const Complex> half, int parity) {
+  const auto components = static_cast<std::size_t>(field.components);
+  for (std::size_t i = 0; i < half.size() / components; ++i)
+    std::copy_n(&half[i * components], components, &field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0));
+}
 
 std::string deflation_file(const RunConfig& config) {
   const auto found = config.settings.find(deflate_key);
@@ -85,11 +90,19 @@ std::string deflation_file(const RunConfig& config) {
 void set_deflation_file(RunConfig& config, std::string_view file) {
   config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
 }
-int basis_vectors(const RunConfig& config) {
-  const auto found = config.settings.find(basis_key);
-  return found == config.settings.end() ? 0 : std::get<int>(found->second);
-}
+int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
 void set_basis_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(basis_key), vectors); }
+int host_vectors(const RunConfig& config) {
+  // Of multigrid noise, or files, of all null vectors together.
+  const int null_vectors = config.solver.multigrid ? config.solver.multigrid->null_vectors : 0;
+  return std::max(number_in(config, host_key), null_vectors);
+}
+void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
+int host_vectors_of_writing(int block) { return 2 * block + 1; }  // one is packed
+void count_projector(RunConfig& config, int vectors) {
+  set_basis_vectors(config, vectors);
+  set_host_vectors(config, EigenProjector::block_for(std::max(1, vectors)) + 1);  // one is unpacked
+}
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
   if (kind.is_hermitian) return {made.equation + " even-odd system of mass 0", 0};

@@ -7,6 +7,7 @@
 #include "solvers/eigen/lanczos.hpp"
 #include "solvers/settings.hpp"
 
+#include <complex>
 #include <functional>
 #include <memory>
 #include <span>
@@ -23,6 +24,14 @@ void set_deflation_file(RunConfig& config, std::string_view file);
 /// Vectors of one parity in double precision that are there beside a solve's: a projector's, or a basis.
 int basis_vectors(const RunConfig& config);
 void set_basis_vectors(RunConfig& config, int vectors);
+/// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or
+/// written, or begin as noise.
+int host_vectors(const RunConfig& config);
+void set_host_vectors(RunConfig& config, int vectors);
+/// Of write_eigen_file() with blocks of so many, which asks for a block while it holds one.
+int host_vectors_of_writing(int block);
+/// Counts a projector of projector_vectors(), and what load_projector() needs.
+void count_projector(RunConfig& config, int vectors);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.
@@ -44,6 +53,10 @@ struct EigenHeader {
 // HDF5: data sets `vectors` [number][t][z][y][x/2][component] complex doubles, the sites of one parity in lexicographic order,
 // `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
 // collective, for times when no task is running.
+
+/// The numbers of a field's sites of one parity, in the file's order on a part of the lattice; and back.
+std::vector<std::complex<double>> compact(const HostField& field, int parity);
+void expand(HostField& field, std::span<const std::complex<double>> half, int parity);
 
 /// Fills in vectors first, first + 1, ... on this rank's part.
 using EigenVectorsOf = std::function<void(int first, std::span<HostField> vectors)>;

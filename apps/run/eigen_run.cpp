@@ -15,7 +15,6 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/watchdog.hpp"
-#include "solvers/squared_system.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,12 +53,6 @@ LanczosState state_of(const std::vector<double>& n) {
   return s;
 }
 
-/// Copies a block of vectors to the host.
-void copy(std::span<HostField> to, const Field& from) {
-  transfer::store(to, from);
-  runtime::Session::current().wait_all();
-}
-
 /// The blocks of a basis, and one behind it.
 EigenVectorsOf vectors_of(const Basis& basis, const Field* next) {
   return [&basis, next](int first, std::span<HostField> vectors) {
@@ -67,9 +60,9 @@ EigenVectorsOf vectors_of(const Basis& basis, const Field* next) {
     if (first < basis.count()) {
       const Field field = basis.field();
       basis.extract(field, first);
-      copy(block, field);
+      copy_to_host(block, field);
     } else {
-      copy(block, *next);
+      copy_to_host(block, *next);
     }
     std::move(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(vectors.size()), vectors.begin());
   };
@@ -160,6 +153,24 @@ std::string restart_problem(const std::string& problem, const EigenSettings& s) 
 
 }  // namespace
 
+void copy_to_host(std::span<HostField> to, const Field& from) {
+  transfer::store(to, from);
+  runtime::Session::current().wait_all();
+}
+
+EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, int block,
+                             bool tune) {
+  ActionRequest request{Precision::double_, 18, schur, {}, {.vectors = block}};
+  request.speed.measure = tune;
+  action.check(decomposition, request);
+  prepared_ = action.in_precision(decomposition, request);
+  prepared_->set_resident(prepared_->link_bytes());
+  prepared_->prepare(block);
+  runtime::Session::current().wait_all();
+  system_ = prepared_->system(block, same_for_all(mass));
+  if (!action.is_hermitian()) squared_ = std::make_unique<SquaredSystem>(*system_);
+}
+
 EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(const RunReport&)>& planned) {
   RunConfig& config = run.config;
   complete(config);
@@ -167,6 +178,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
   set_basis_vectors(config, fields_for(run.settings));
+  set_host_vectors(config, host_vectors_of_writing(run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;
@@ -187,6 +199,9 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   job.on_root([&] {
     check_writable(run.out);
     check_writable(config.json);
+    const std::filesystem::path out(run.out);  // of jobs that were killed while they wrote
+    const std::string name = out.filename().string(), folder = out.parent_path().empty() ? "." : out.parent_path().string();
+    remove_leftovers(folder, [&](std::string_view of) { return of == name || of == name + ".restart"; });
   });
   Coord lattice{};
   job.together([&] { lattice = read_extents(report.run); });
@@ -210,17 +225,8 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   const EigenProblem problem = eigen_problem(*config.action, made, config.masses().front(), config.solver.schur);
   report.problem = problem.text;
 
-  ActionRequest request{Precision::double_, 18, config.solver.schur, {}, {.vectors = run.settings.block}};
-  request.speed.measure = config.solver.tune;
-  made.action->check(decomposition, request);
-  const std::unique_ptr<PreparedAction> prepared = made.action->in_precision(decomposition, request);
-  prepared->set_resident(prepared->link_bytes());
-  prepared->prepare(run.settings.block);
-  session.wait_all();
-  const std::unique_ptr<EvenOdd> system = prepared->system(run.settings.block, same_for_all(problem.mass));
-  std::unique_ptr<SquaredSystem> squared;
-  if (!config.action->is_hermitian) squared = std::make_unique<SquaredSystem>(*system);
-  LinearOperator& a = squared ? static_cast<LinearOperator&>(*squared) : *system;
+  const EigenOperator operation(*made.action, decomposition, problem.mass, config.solver.schur, run.settings.block, config.solver.tune);
+  LinearOperator& a = *operation;
 
   BlockLanczos lanczos(a, run.settings);
   EigenHeader header{problem.text, lattice, a.components(), a.parity(), {}, {}, {}};

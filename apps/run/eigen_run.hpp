@@ -2,9 +2,13 @@
 // Eigenvectors of a configuration: links in, a file of vectors out.
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
+#include "codelets/actions/action.hpp"
 #include "solvers/eigen/lanczos.hpp"
+#include "solvers/squared_system.hpp"
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 namespace quarkstar::app {
@@ -15,6 +19,22 @@ struct EigenRun {
   EigenSettings settings;
   std::string out;  ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
 };
+
+/// A on the graph, in double precision, for blocks of so many vectors.
+class EigenOperator {
+ public:
+  /// problem: eigen_problem() of the operator; its action outlives this. tune: measure speed settings that are not in the tune cache.
+  EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, int block, bool tune);
+  LinearOperator& operator*() const { return squared_ ? static_cast<LinearOperator&>(*squared_) : *system_; }
+
+ private:
+  std::unique_ptr<PreparedAction> prepared_;
+  std::unique_ptr<EvenOdd> system_;
+  std::unique_ptr<SquaredSystem> squared_;
+};
+
+/// Copies a block of vectors to the host.
+void copy_to_host(std::span<HostField> to, const Field& from);
 
 /// What came of it.
 struct EigenReport {

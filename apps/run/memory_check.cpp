@@ -67,8 +67,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
           ? static_cast<double>(most_sources_at_once(config, groups_at_once) * config.columns.size() * config.masses().size())
           : 0;
   const double saved = config.solver.snapshots ? groups_at_once * most : 0;
-  host.other +=
-      static_cast<double>(volume(islands.front().part().extents)) * (kept + saved) * 2 * components * sizeof(double) + host.fields.tables;
+  host.other += static_cast<double>(volume(islands.front().part().extents)) * (kept + saved + host_vectors(config)) * 2 * components *
+                    sizeof(double) +
+                host.fields.tables;
   add_links(needs, session, islands.front(), config);
   // A term is made where it is used, on each island.
   for (MemoryNeed& need : needs)

@@ -58,8 +58,10 @@ class Aggregates {
   void orthonormalise() const;
   /// out_v = P in_v. 8 N flop per site, component and vector.
   void prolong(const Fine& out, const FullField& in, const runtime::Guard& guard = {}) const;
-  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 8 N flop per site, component and vector.
-  void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
+  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate; other aggregates than those of the mask's colours may
+  /// be anything then. 8 N flop per site that counts, component and vector.
+  void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {},
+                const Colours& mask = {}) const;
   /// out_j = P of the j-th unit vector of one chirality on all aggregates of some colours, zero elsewhere; N vectors.
   void columns(const FullField& out, int chirality, const Colours& mask) const;
   /// The first layer of aggregates that a hop along a direction (2 mu: +mu) leaves them from.

@@ -270,10 +270,13 @@ void Aggregates::prolong(const Fine& out, const FullField& in, const runtime::Gu
          parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
 }
 
-void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
+void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer,
+                          const Colours& mask) const {
   auto task = runtime::blank<Task>();
   task.layer = layer;
-  const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
+  task.mask = mask;
+  const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0),
+               part = (layer.stride == 0 ? 1.0 : 1.0 / layer.extent) * mask.count() / 16;
   submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
 }
 

@@ -229,29 +229,25 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
     throw ShapeError("CoarseMatrices::compute", "aggregates or an operator of another lattice or number of vectors");
   const FullField columns(aggregates.fine(), m.components(), n), images(aggregates.fine(), m.components(), n);
   const FullField parts = aggregates.coarse_field(n);
-  const auto image_of = [&](int chirality, const Colours& mask) {
-    aggregates.columns(columns, chirality, mask);
-    submit_together([&] {
-      for (const int parity : {0, 1}) m.times_m(images.of(parity), columns, 1);
-    });
-  };
   eliminated_ = false;
   for (const int b : lattice_->local_blocks()) {  // tasks write it in part
     const runtime::HostView<char> all(block(b), runtime::HostAccess::overwrite);
     std::fill(all.get(), all.get() + block(b).bytes(), char{0});
   }
+  constexpr int all_directions = 0b1111;
+  const auto opposite = [](int colour) { return Colours{1 << colour | 1 << (colour ^ all_directions)}; };
   for (const int chirality : {0, 1})
-    for (const int odd : {0, 1}) {
-      constexpr int all_directions = 0b1111;
-      image_of(chirality, {all_directions, odd});
-      aggregates.restrict(parts, Aggregates::both(images));
-      set_columns(aggregates, parts, 0, chirality * n, {all_directions, odd});
-      for (int mu = 0; mu < 4; ++mu) {
-        image_of(chirality, {1 << mu, odd});
-        for (const int direction : {2 * mu, 2 * mu + 1}) {
-          aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(direction));
-          set_columns(aggregates, parts, 1 + direction, chirality * n, {1 << mu, 1 - odd});
-        }
+    for (int colour = 0; colour < 8; ++colour) {
+      aggregates.columns(columns, chirality, opposite(colour));
+      submit_together([&] {
+        for (const int parity : {0, 1}) m.times_m(images.of(parity), columns, 1);
+      });
+      aggregates.restrict(parts, Aggregates::both(images), {}, {}, opposite(colour));
+      set_columns(aggregates, parts, 0, chirality * n, opposite(colour));
+      for (int direction = 0; direction < 8; ++direction) {
+        const Colours neighbours = opposite(colour ^ 1 << direction / 2);
+        aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(direction), neighbours);
+        set_columns(aggregates, parts, 1 + direction, chirality * n, neighbours);
       }
     }
 }

@@ -119,7 +119,8 @@ __global__ void __launch_bounds__(threads)
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, 2 * a.count / rows_at_a_time);
   const Vectors<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
-  if (vectors.none()) return;
+  const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
+  if (vectors.none() || !a.mask.have(coarse::colour_at(a, coarse_site))) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
   const int half = a.components / 2;
   site::Complex<V> sum[rows_at_a_time][Count];
@@ -137,7 +138,6 @@ __global__ void __launch_bounds__(threads)
       });
     }
   }
-  const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
   site::unroll<Count>([&](auto t) {
     if (!vectors.wanted(t)) return;
     site::unroll<rows_at_a_time>([&](auto r) {

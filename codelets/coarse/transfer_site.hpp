@@ -15,15 +15,11 @@ inline constexpr int most_null_vectors = 32;  ///< N: what one field holds
 /// Vectors that share what is read of the null vectors.
 inline constexpr int vectors_at_a_time = 4;
 
-/// Coarse sites by the last bits of their global coordinates, bit mu of a colour: those whose bits in `directions` have the parity `odd`.
+/// Coarse sites by the last bits of their global coordinates: bit mu of a colour is that of direction mu.
 struct Colours {
-  std::int32_t directions = 0, odd = 0;  ///< no directions: all sites
-  QUARKSTAR_HD bool have(std::uint32_t colour) const {
-    std::uint32_t bits = colour & static_cast<std::uint32_t>(directions);
-    bits ^= bits >> 2;
-    bits ^= bits >> 1;
-    return static_cast<std::int32_t>(bits & 1u) == odd;
-  }
+  std::int32_t set = 0xffff;  ///< bit c: those of colour c
+  QUARKSTAR_HD bool have(std::uint32_t colour) const { return ((static_cast<std::uint32_t>(set) >> colour) & 1u) != 0; }
+  int count() const { return __builtin_popcount(static_cast<std::uint32_t>(set)); }
 };
 
 /// The sites of an aggregate in its first or last layer of a direction, by their number in the aggregate; stride 0: all of them.
@@ -46,7 +42,7 @@ struct TransferArguments {
   int components;                              ///< of fine vectors: one chirality's, then the other's
   int coarse_sites;                            ///< outer ones of one parity
   Layer layer;                                 ///< restrict: the sites that count
-  Colours mask;                                ///< columns: the aggregates that are not zero
+  Colours mask;                                ///< columns: the aggregates that are not zero; restrict: those that are wanted
   int chirality;                               ///< columns
 };
 

@@ -2,10 +2,12 @@
 
 #include "codelets/field/blas.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/noise.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +21,8 @@ namespace {
 constexpr std::uint64_t noise_seed = 2;
 /// A Ritz pair whose residual is below this part of the largest Ritz value has no digits to gain.
 constexpr double rounding = 1e-14;
+/// Of a window's lower end that has turned out to be too low.
+constexpr double least_widening = 1.5;
 
 int whole_blocks(int vectors, int block) { return (vectors + block - 1) / block * block; }
 
@@ -85,21 +89,33 @@ SmallMatrix BlockLanczos::orthogonalise(const Field& w) const {
   return total;
 }
 
-/// w <- Q, orthonormal and orthogonal to the basis, as w already is; returns R with w = Q R. Directions that w lacks, because the Krylov
-/// space is exhausted, become noise, and R knows nothing of them.
-SmallMatrix BlockLanczos::orthonormalise(const Field& w) {
-  constexpr double resolution = 1e-11, orthonormal = 1e-14;
+/// w <- Q, orthonormal and orthogonal to the basis, as w already is; returns R with w = Q R. `sizes`: of the vectors before they were made
+/// orthogonal to the basis. Directions that w lacks, because the Krylov space is exhausted or its vectors nearly depend on each other,
+/// become noise, and R knows nothing of them: what is left of a direction after so much has been taken out of it is rounding, with a part
+/// along the basis as large as itself. They show in the triangular factor of w, scaled to vectors of length 1: its diagonal is at least the
+/// root of the Gram matrix's smallest eigenvalue, which is known to about 1e-8.
+SmallMatrix BlockLanczos::orthonormalise(const Field& w, const std::vector<double>& sizes) {
+  constexpr double negligible = 1e-14, resolution = 1e-7, safe = 1e-3, orthonormal = 1e-14;
   const int n = w.vectors();
   SmallMatrix r = SmallMatrix::Identity(n, n);
   constexpr int most_passes = 12;
   for (int pass = 0; pass < most_passes; ++pass) {
-    const SmallMatrix gram = gram_of(w);
+    SmallMatrix gram = gram_of(w);
     if (!gram.allFinite()) throw Error(ErrorKind::numerical, Parameter("modes"), "a vector of the basis is not finite", "check the links");
     if ((gram - SmallMatrix::Identity(n, n)).cwiseAbs().maxCoeff() < orthonormal * n) return r;
+    for (int v = 0; v < n && pass == 0 && !sizes.empty(); ++v)
+      if (std::sqrt(gram(v, v).real()) <= negligible * sizes[static_cast<std::size_t>(v)]) {
+        gram.row(v).setZero();
+        gram.col(v).setZero();
+      }
     const OrthonormalFactors factors = orthonormal_factors(gram, resolution);
     multiply(w, nullptr, w, factors.t);
     r = factors.s * r;
-    if (factors.rank == n) continue;
+    if (factors.rank == n) {
+      if (factors.smallest < safe && basis_.count() > 0) orthogonalise(w);  // scaled up, so is what was left along the basis
+      continue;
+    }
+    replaced_ += n - factors.rank;
     const Field noise = a_.field();
     load_noise(noise, noise_seed, ++state_.drawn * static_cast<std::uint64_t>(n));
     const PerVector missing = for_each_vector(
@@ -117,8 +133,11 @@ void BlockLanczos::expand(const ChebyshevFilter& filter, int capacity) {
     filter.apply(work_, next_);
     state_.applications += std::max(1, filter.degree());
     const int count = basis_.count(), n = settings_.block;
-    h_.block(0, count - n, count, n) = orthogonalise(work_);
-    coupling_ = orthonormalise(work_);
+    const SmallMatrix along = orthogonalise(work_);
+    h_.block(0, count - n, count, n) = along;
+    std::vector<double> sizes(static_cast<std::size_t>(n));
+    for (int v = 0; v < n; ++v) sizes[static_cast<std::size_t>(v)] = along.col(v).norm();
+    coupling_ = orthonormalise(work_, sizes);
     std::swap(next_, work_);
   }
 }
@@ -185,12 +204,10 @@ void BlockLanczos::estimate_window() {
   state_.degree = settings_.degree > 0 ? settings_.degree : filter_degree(window);
 }
 
-/// Wanted modes inside the window would not come out.
-bool BlockLanczos::is_window_too_low(const Ritz& ritz) const {
+/// Modes below the window: where they are fewer than wanted, the others would not come out.
+int BlockLanczos::modes_below_window(const Ritz& ritz) {
   constexpr double grown = 2;
-  std::vector<double> theta(ritz.theta.data(), ritz.theta.data() + ritz.theta.size());
-  std::nth_element(theta.begin(), theta.begin() + settings_.modes - 1, theta.end(), std::greater<>());
-  return theta[static_cast<std::size_t>(settings_.modes) - 1] < grown;
+  return static_cast<int>((ritz.theta.array() >= grown).count());
 }
 
 /// The thick restart: locks what has converged to rounding and, as it will not improve any more, far below the tolerance; keeps the best of
@@ -261,12 +278,12 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     estimate_window();
     begin_from_noise();
   }
-  const auto widen = [&](const char* what) {  // and begin with what there is
+  const auto widen = [&](const char* what, double factor) {  // and begin with what there is
     if (settings_.window.low > 0)
       throw Error(ErrorKind::input, Parameter("window-low"),
                   fmt::format("{} from {:g} to {:g}", what, state_.window.low, state_.window.high),
                   "give a higher window-low, or none: it is estimated");
-    state_.window.low = std::min(1.5 * state_.window.low, 0.9 * state_.window.high);
+    state_.window.low = std::min(factor * state_.window.low, 0.9 * state_.window.high);
     if (settings_.degree == 0) state_.degree = filter_degree(state_.window);
     begin_from_basis();
   };
@@ -277,9 +294,11 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
                   "give a larger basis, or a larger tolerance");
     expand(ChebyshevFilter(a_, state_.degree, state_.window), basis_.capacity());
     Ritz now = ritz();
-    if (is_window_too_low(now)) {
+    if (const int below = modes_below_window(now); below < settings_.modes) {
+      // As if modes were equally dense: each attempt costs a basis.
+      const double missing = 1.5 * settings_.modes / std::max(1, below);
       restart(now);
-      widen("wanted modes lie in the filter's window");
+      widen("wanted modes lie in the filter's window", std::clamp(missing, least_widening, 4.0));
       if (progress && !progress(state_, 0)) break;
       continue;
     }
@@ -300,7 +319,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
       if (result.converged) break;
       if (result.values.back() > state_.window.low) {  // the other end has come up
         state_.window.high *= 1.1;
-        widen("modes of the upper end of the spectrum pass the filter's window");
+        widen("modes of the upper end of the spectrum pass the filter's window", least_widening);
         continue;
       }
       constexpr double most_caution = 1e-5;
@@ -318,6 +337,8 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
   }
   result.state = state_;
   runtime::Session::current().wait_all();
+  if (replaced_ > 0 && runtime::mpi::Job::current().is_root())
+    spdlog::info("eigenvectors: {} vectors that nearly depended on those before them were replaced by random ones", replaced_);
   return result;
 }
 

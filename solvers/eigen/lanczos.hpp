@@ -80,14 +80,14 @@ class BlockLanczos {
     Eigen::VectorXd theta, residual;  ///< descending; behind the locked ones, which come first
     SmallMatrix vectors;              ///< columns: combinations of the basis
   };
-  SmallMatrix orthonormalise(const Field& w);
+  SmallMatrix orthonormalise(const Field& w, const std::vector<double>& sizes = {});
   SmallMatrix orthogonalise(const Field& w) const;
   void expand(const ChebyshevFilter& filter, int capacity);
   Ritz ritz() const;
   void estimate_window();
   void begin_from_noise();
   void begin_from_basis();
-  bool is_window_too_low(const Ritz& ritz) const;
+  static int modes_below_window(const Ritz& ritz);
   void measure(EigenResult& result);
   void restart(Ritz& ritz);
 
@@ -98,6 +98,7 @@ class BlockLanczos {
   LanczosState state_;
   SmallMatrix h_;         ///< V^+ p(A) V, its upper triangle
   SmallMatrix coupling_;  ///< R: p(A) V_last = V h + next R
+  int replaced_ = 0;      ///< vectors of blocks that became noise
 };
 
 }  // namespace quarkstar

@@ -59,7 +59,8 @@ void normalise(const Field& to, const Field& x) {
 Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors)
     : aggregates(fine, components, aggregate, null_vectors), matrices(aggregates), test(fine, 1, components, null_vectors) {}
 
-Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass) : fine_(fine), settings_(settings) {
+Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch)
+    : fine_(fine), settings_(settings), watch_(watch) {
   for (int level = 0; level + 1 < settings.levels; ++level) {
     const LatticePointer& lattice = level == 0 ? fine.lattice() : spaces_.back()->aggregates.coarse();
     const int components = level == 0 ? spinor_components : spaces_.back()->aggregates.components();
@@ -68,31 +69,37 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   fine.prepare(settings.null_vectors);
   const double flops = flops_of_this_thread(), start = runtime::now_us();
   const std::unique_ptr<EvenOdd> m = fine.system(settings.null_vectors, same_for_all(mass));
-  const bool loaded = load_null_vectors();
-  if (!loaded) make_null_vectors(*m);
+  using Loaded = NullVectorFiles::Loaded;
+  const Loaded found = load_null_vectors();
+  const bool loaded = found == Loaded::own;
+  if (found == Loaded::near) step(0, "refreshing", [&] { refresh(*m); });
+  else if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
   coarsen(*m);
-  for (int cycle = 0; cycle < settings.setup_cycles && !loaded; ++cycle) {
-    improve(*m);
+  if (settings.setup_cycles > 0 && !loaded) {
+    for (int cycle = 0; cycle < settings.setup_cycles; ++cycle) improve(*m);
     coarsen(*m);
   }
   runtime::Session::current().wait_all();
   setup_flops_ = flops_of_this_thread() - flops;
   setup_seconds_ = (runtime::now_us() - start) * 1e-6;
+  watch_ = nullptr;
   if constexpr (runtime::backend::computes) verify(mass);
   runtime::Session::current().wait_all();
   if (!loaded) save_null_vectors();
 }
 
-bool Multigrid::load_null_vectors() {
-  if (!settings_.files.load) return false;
+NullVectorFiles::Loaded Multigrid::load_null_vectors() {
+  using Loaded = NullVectorFiles::Loaded;
+  if (!settings_.files.load) return Loaded::none;
   const Field& test = spaces_.front()->test;
   std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
                               HostField(spinor_components, fine_.lattice()->decomposition().part()));
   runtime::Session::current().wait_all();  // files are for times without messages
-  if (!settings_.files.load(host)) return false;
+  const Loaded found = settings_.files.load(host);
+  if (found == Loaded::none) return found;
   transfer::load(test, host);
   runtime::Session::current().wait_all();
-  return true;
+  return found;
 }
 
 void Multigrid::save_null_vectors() const {
@@ -106,16 +113,30 @@ void Multigrid::save_null_vectors() const {
 }
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
-  const Field noise = m.field(), filtered = m.field();
+  const Field noise = m.field();
   load_noise(noise, noise_seed, 0);
-  FixedSteps(m, *find_krylov_solver("bicgstab"), settings_.setup_steps, 1).apply(filtered, noise, {});
+  relax(m, noise, settings_.setup_steps);
+}
+
+void Multigrid::refresh(EvenOdd& m) {
+  const Field start = m.field();
+  blas::submit<blas::Scale>({&start, &spaces_.front()->test}, {1.0});
+  relax(m, start, std::max(1, settings_.setup_steps / 4));
+}
+
+/// The null vectors: what so many steps on Mh v = start leave, near zero modes of Mh.
+void Multigrid::relax(EvenOdd& m, const Field& start, int steps) {
+  const Field filtered = m.field();
+  FixedSteps(m, *find_krylov_solver("bicgstab"), steps, 1).apply(filtered, start, {});
   normalise(spaces_.front()->test, filtered);
 }
 
 void Multigrid::improve(EvenOdd& m) {
   const Field better = m.field();
-  MultigridCycle(m, *this).apply(better, spaces_.front()->test);
-  normalise(spaces_.front()->test, better);
+  MultigridCycle cycle(m, *this);
+  cycle.tell(watch_);
+  cycle.apply(better, spaces_.front()->test);
+  step(0, "normalisation", [&] { normalise(spaces_.front()->test, better); });
 }
 
 void Multigrid::coarsen(EvenOdd& fine) {
@@ -124,22 +145,25 @@ void Multigrid::coarsen(EvenOdd& fine) {
     Space& space = *spaces_[level];
     EvenOdd& m = next ? *next : fine;
     const FullField& null_vectors = space.aggregates.null_vectors();
+    const int number = static_cast<int>(level);
     std::optional<FullField> raw;
-    {
+    step(number, "even sites", [&] {
       const FullField zero(m.lattice(), m.components(), settings_.null_vectors);
       for (const int parity : {0, 1}) blas::submit<blas::Fill>({&zero.of(parity)}, {0.0});
       blas::submit<blas::Scale>({&null_vectors.odd, &space.test}, {1.0});
       m.reconstruct(null_vectors.even, zero, space.test);  // M v = (0, Mh v)
-    }
+    });
     const bool last = level + 1 == spaces_.size();
     if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
-    space.aggregates.orthonormalise();
-    space.matrices.compute(space.aggregates, m);
-    space.matrices.eliminate();
+    step(number, "orthonormalisation", [&] { space.aggregates.orthonormalise(); });
+    step(number, "coarse operator", [&] { space.matrices.compute(space.aggregates, m); });
+    step(number + 1, "inverses", [&] { space.matrices.eliminate(); });
     if (last) break;
-    const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
-    space.aggregates.restrict(restricted, coarse::Aggregates::both(*raw));
-    normalise(spaces_[level + 1]->test, restricted.odd);
+    step(number, "restriction", [&] {
+      const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
+      space.aggregates.restrict(restricted, coarse::Aggregates::both(*raw));
+      normalise(spaces_[level + 1]->test, restricted.odd);
+    });
     next = std::make_unique<coarse::CoarseOperator>(space.matrices, settings_.null_vectors);
   }
 }
@@ -181,10 +205,10 @@ void Multigrid::verify(double mass) {
   const Field r = fine->field(), x = fine->field(), left = fine->field();
   load_noise(r, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + n));
   MultigridCycle cycle(*fine, *this);
-  verification_.cycle_flops.assign(static_cast<std::size_t>(levels()), 0);
-  cycle.count_into(&verification_.cycle_flops);
+  StepWatch watch(StepWatch::Seconds::no);
+  cycle.tell(&watch);
   cycle.apply(x, r);
-  for (double& flops : verification_.cycle_flops) flops /= n;
+  for (int level = 0; level < levels(); ++level) verification_.cycle_flops.push_back(watch.flops_of_level(level) / n);
   fine->apply(left, x, {}, false, {});
   blas::submit<blas::AddScaled>({&left, &r}, {-1.0});
   verification_.contraction = ratio(left, r);
@@ -245,9 +269,9 @@ Preconditioner MultigridCycle::next_cycle() const {
   return [cycle = next_.get()](const Field& out, const Field& in, const runtime::Guard& guard) { cycle->apply(out, in, guard); };
 }
 
-void MultigridCycle::count_into(std::vector<double>* flops) {
-  flops_ = flops;
-  if (next_) next_->count_into(flops);
+void MultigridCycle::tell(StepWatch* watch) {
+  watch_ = watch;
+  if (next_) next_->tell(watch);
 }
 
 RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, int level, int n) {
@@ -266,27 +290,27 @@ RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, int l
 void MultigridCycle::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
   runtime::Guard within = guard;  // of fields that nobody reads later
   within.keeps = false;
-  const double start = flops_of_this_thread();
-  const Field* right_hand_side = &in;
-  if (own_ != nullptr) {  // its system is A^-1 times the Schur complement
-    own_->times_own(residual_, in, within);
-    right_hand_side = &residual_;
-  }
-  aggregates_.restrict(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
-  coarse_.prepare(coarse_rhs_, coarse_residual_, within);
-  const double before = flops_of_this_thread(), counted = flops_ == nullptr ? 0 : std::accumulate(flops_->begin(), flops_->end(), 0.0);
-  coarse_solver_.apply(coarse_solution_.odd, coarse_rhs_, within);
-  const double after = flops_of_this_thread();
-  coarse_.reconstruct(coarse_solution_.even, coarse_residual_, coarse_solution_.odd, within);
-  aggregates_.prolong(coarse::Aggregates::one(out), coarse_solution_, guard);
-  system_.apply(residual_, out, {}, false, within);
-  blas::submit<blas::Direction>({&residual_, &in}, {-1.0}, within);  // in - Mh x
-  smoother_.apply(correction_, residual_, within);
-  blas::submit<blas::AddScaled>({&out, &correction_}, {1.0}, guard);
-  if (flops_ == nullptr) return;
-  const double deeper = std::accumulate(flops_->begin(), flops_->end(), 0.0) - counted;
-  (*flops_)[static_cast<std::size_t>(level_)] += flops_of_this_thread() - start - (after - before);
-  (*flops_)[static_cast<std::size_t>(level_) + 1] += after - before - deeper;
+  step(level_, "restriction", [&] {
+    const Field* right_hand_side = &in;
+    if (own_ != nullptr) {  // its system is A^-1 times the Schur complement
+      own_->times_own(residual_, in, within);
+      right_hand_side = &residual_;
+    }
+    aggregates_.restrict(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
+  });
+  step(level_, "even-odd of the next level", [&] { coarse_.prepare(coarse_rhs_, coarse_residual_, within); });
+  step(level_ + 1, "solver", [&] { coarse_solver_.apply(coarse_solution_.odd, coarse_rhs_, within); });
+  step(level_, "even-odd of the next level",
+       [&] { coarse_.reconstruct(coarse_solution_.even, coarse_residual_, coarse_solution_.odd, within); });
+  step(level_, "prolongation", [&] { aggregates_.prolong(coarse::Aggregates::one(out), coarse_solution_, guard); });
+  step(level_, "residual", [&] {
+    system_.apply(residual_, out, {}, false, within);
+    blas::submit<blas::Direction>({&residual_, &in}, {-1.0}, within);  // in - Mh x
+  });
+  step(level_, "smoother", [&] {
+    smoother_.apply(correction_, residual_, within);
+    blas::submit<blas::AddScaled>({&out, &correction_}, {1.0}, guard);
+  });
 }
 
 }  // namespace quarkstar

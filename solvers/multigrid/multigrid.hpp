@@ -3,7 +3,9 @@
 #include "codelets/coarse/coarse_operator.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/choice.hpp"
+#include "solvers/step_watch.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,14 +20,15 @@ namespace quarkstar {
 ///   is
 ///      a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
-/// some times: v = one multigrid cycle on v on level 0, and all levels anew; then verification (verify()). Null vectors from settings.files
-/// take the place of those of level 0, and nothing is done some times.
+/// some times: v = one multigrid cycle on v on level 0; then all levels anew, and verification (verify()). Null vectors of this
+/// operator from settings.files take the place of those of level 0, and nothing is done some times. Those of an operator near this one take
+/// the place of the noise, with a fourth of the steps.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
   /// mass: of the operator that is coarsened; others near it are served too, with more iterations. Waits until the set-up has ended. Throws
-  /// Error(numerical) where it fails the verification.
-  Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass);
+  /// Error(numerical) where it fails the verification. watch: sees the steps of the set-up, those of its cycles among them.
+  Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch = nullptr);
 
   const MultigridSettings& settings() const { return settings_; }
   PreparedAction& fine() const { return fine_; }
@@ -52,19 +55,23 @@ class Multigrid {
   std::vector<std::pair<std::string, double>> numbers() const;
 
  private:
-  bool load_null_vectors();
+  NullVectorFiles::Loaded load_null_vectors();
   void save_null_vectors() const;
   void make_null_vectors(EvenOdd& m);
+  void refresh(EvenOdd& m);
+  void relax(EvenOdd& m, const Field& start, int steps);
   void improve(EvenOdd& m);
   void coarsen(EvenOdd& m);
   void verify(double mass);
   double on_all_ranks_per_site(double flops) const;
+  void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
 
   PreparedAction& fine_;
   MultigridSettings settings_;
   std::vector<std::unique_ptr<Space>> spaces_;
   Verification verification_;
   double setup_flops_ = 0, setup_seconds_ = 0;
+  StepWatch* watch_;  ///< none once it is set up
 };
 
 /// out_v = K in_v, K an approximate inverse of the even-odd system Mh of a level on the sites of its parity, for n vectors:
@@ -82,13 +89,14 @@ class MultigridCycle {
   static RecurrenceMemory memory(const MultigridSettings& settings, int level, int n);
   /// Submits it. guard: the caller's state; out_v of those it leaves out stay as they are where it keeps them.
   void apply(const Field& out, const Field& in, const runtime::Guard& guard = {}) const;
-  /// Adds the flops of further applications to flops[level], of this rank.
-  void count_into(std::vector<double>* flops);
+  /// Steps of further applications are told to it; one that waits is for cycles outside batches.
+  void tell(StepWatch* watch);
 
  private:
   /// own: the system of a level below the finest.
   MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own);
   Preconditioner next_cycle() const;
+  void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
 
   LinearOperator& system_;
   const coarse::Aggregates& aggregates_;
@@ -99,7 +107,7 @@ class MultigridCycle {
   FixedSteps coarse_solver_, smoother_;
   FullField coarse_residual_, coarse_solution_;
   Field coarse_rhs_, residual_, correction_;
-  std::vector<double>* flops_ = nullptr;
+  StepWatch* watch_ = nullptr;
 };
 
 }  // namespace quarkstar

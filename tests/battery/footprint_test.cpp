@@ -312,3 +312,18 @@ TEST_CASE("staggered footprints follow the formulas of the layout") {
   CHECK(of(cut, true, {2, 3}).front().faces == 2 * 2 * 3 * layer * 6 * (3 + 2) * 8);
   CHECK(of(cut, false, {3}).front().faces == 2 * 2 * layer * 6 * 3 * 8);
 }
+
+TEST_CASE("each operator in flight has a multigrid of its own") {
+  const runtime::Decomposition decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1);
+  SolverSettings settings;
+  settings.solver = "multigrid";
+  settings.precision = Precision::single;
+  settings.in_flight = 3;
+  OperatorShape shape = operator_shape(kind_named("wilson"), {}, settings);
+  const int vectors = 4;
+  const auto fields = [&] { return footprint(decomposition, settings, shape, {&vectors, 1}).front().fields; };
+  const double one = fields();
+  shape.operators = 3;
+  const double null_vectors = 16. * 16 * 16 * 16 / 2 * 12 * 8 * 24;  // of one parity, single precision
+  CHECK(fields() >= one + 2 * 3 * null_vectors);
+}

@@ -9,6 +9,7 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/together_support.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -243,4 +244,62 @@ TEST_CASE("multigrid that cannot be is refused by name") {
   CHECK(refused([](SolverSettings& s) { s.schur = Schur::symmetric; }) == "schur");
   CHECK(refused([](SolverSettings& s) { s.solver = "bicgstab"; }) == "aggregate");
   CHECK(refused([](SolverSettings& s) { s.inner = InnerSolver{"bicgstab", 4}; }) == "aggregate");
+}
+
+TEST_CASE("the steps of a set-up and of a cycle are all of its work, and watching them changes no bit") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  MultigridSettings three = *multigrid(Precision::single, {2, 2, 2, 2}, 8).multigrid;
+  three.levels = 3;
+  three.setup_steps = 8;
+  const wilson::Action action(configuration(), {.kappa = heavy});
+  const auto prepared =
+      action.in_precision(runtime::Decomposition(configuration().extents, {1, 1, 1, 1}, 1),
+                          {.precision = Precision::single, .speed = {.measure = false}, .unit = coarse::unit_of(three.aggregate)});
+  StepWatch of_setup(StepWatch::Seconds::yes), of_cycle(StepWatch::Seconds::yes);
+  const Multigrid watched(*prepared, three, heavy, &of_setup), plain(*prepared, three, heavy);
+  CHECK(watched.verification().contraction == plain.verification().contraction);
+  double setup = 0;
+  for (const StepWork& step : of_setup.steps()) {
+    CHECK(step.seconds > 0);
+    setup += step.flops;
+  }
+  for (const char* name : {"null vectors", "coarse operator", "smoother"})
+    CHECK(std::any_of(of_setup.steps().begin(), of_setup.steps().end(), [&](const StepWork& s) { return s.name == name; }));
+  const auto numbers = watched.numbers();
+  const auto known =
+      std::find_if(numbers.begin(), numbers.end(), [](const auto& n) { return n.first == "multigrid_setup_flops_per_site"; });
+  REQUIRE(known != numbers.end());
+  CHECK(setup == doctest::Approx(known->second * 4096).epsilon(1e-3));
+
+  prepared->prepare(1);
+  const auto system = prepared->system(1, same_for_all(heavy));
+  const Field in = system->field(), out = system->field();
+  blas::submit<blas::Fill>({&in}, {1.0});
+  MultigridCycle cycle(*system, watched);
+  cycle.tell(&of_cycle);
+  cycle.apply(out, in);
+  session.wait_all();
+  for (int level = 0; level < 3; ++level)
+    CHECK(of_cycle.flops_of_level(level) == doctest::Approx(watched.verification().cycle_flops[static_cast<std::size_t>(level)]));
+}
+
+TEST_CASE("null vectors of another mass are refreshed in fewer flops, and serve as well") {
+  const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 6));
+  SolverSettings settings = multigrid(Precision::single, {4, 4, 4, 4}, 16);
+  std::vector<HostField> kept;
+  settings.multigrid->files.save = [&](std::span<const HostField> vectors) { kept.assign(vectors.begin(), vectors.end()); };
+  const battery::SolveOutcome of_heavy = solve(settings, heavy, source);
+  REQUIRE(kept.size() == 16);
+  settings.multigrid->files = {};
+  const battery::SolveOutcome anew = solve(settings, light, source);
+  settings.multigrid->files.load = [&](std::span<HostField> vectors) {
+    std::copy(kept.begin(), kept.end(), vectors.begin());
+    return NullVectorFiles::Loaded::near;
+  };
+  const battery::SolveOutcome refreshed = solve(settings, light, source);
+  MESSAGE("from noise " << anew.result.iterations << " iterations, refreshed " << refreshed.result.iterations);
+  CHECK(of_heavy.result.converged());
+  CHECK(refreshed.result.converged());
+  CHECK(residual_of(light, source, refreshed.solution) < 1.01e-10);
+  CHECK(refreshed.result.iterations <= anew.result.iterations + anew.result.iterations / 4);
 }

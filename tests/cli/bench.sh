@@ -99,3 +99,23 @@ expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --a
 expect 2 'error: --mass: it means nothing for the action wilson' bench solver --mass 0.1 "${small[@]}"
 expect 2 'error: --kappa: it means nothing for the action hisq' bench solver --action hisq --kappa 0.12 "${small[@]}"
 expect 2 'error: .*--kappa' bench solver --kappa 0.25 "${small[@]}"
+# Steps of multigrid and of eigenvectors.
+multigrid=(bench multigrid --lattice 8,8,8,8 --null-vectors 8 --setup-steps 4 "${small[@]}")
+expect 0 '8,8,8,8 +single +18 +cycle +3 +- +whole +- ' "${multigrid[@]}" --precision single --nrhs 1 3
+for step in 'set-up +8 +0 +null vectors' 'set-up +8 +0 +coarse operator' 'set-up +8 +- +whole' 'cycle +1 +1 +solver' 'cycle +1 +0 +smoother' 'cycle +1 +1 +all'; do
+  grep -qE "$step" stdout.txt || { cat stdout.txt; die "no row '$step'"; }
+done
+expect 0 '"contraction"' "${multigrid[@]}" --json --action clover --levels 2 --aggregate 2,2,2,2 --precision double
+for key in level step calls us share flops_per_site gflops bandwidth_fraction; do
+  grep -q "\"$key\":" stdout.txt || { cat stdout.txt; die "the JSON of multigrid has no $key"; }
+done
+expect 2 "error: --action: multigrid is for Wilson-type actions, and 'hisq' is none" bench multigrid --action hisq "${small[@]}"
+expect 2 'error: --precision: multigrid has no fields in half precision' "${multigrid[@]}" --precision half
+expect 2 'error: --null-vectors: 6 null vectors' "${multigrid[@]}" --null-vectors 6
+expect 0 '^Block Lanczos of hisq on cpu' bench eigen --action hisq --lattice 4,4,4,8 --modes 8 --nrhs 1 4 "${small[@]}"
+[ "$(grep -cE '^ +4,4,4,8 +8 +[14] ' stdout.txt)" = 3 ] || { cat stdout.txt; die "not a row of the solve and two of projections"; }
+expect 0 '"copy_fraction"' bench eigen --json --action wilson --lattice 4,4,4,4 --modes 4 --block 2 --restarts 1 "${small[@]}"
+for key in operator vectors rest applications us_per_application; do
+  grep -q "\"$key\":" stdout.txt || { cat stdout.txt; die "the JSON of eigen has no $key"; }
+done
+expect 2 'error: --block: 17 vectors' bench eigen --lattice 4,4,4,4 --block 17 "${small[@]}"

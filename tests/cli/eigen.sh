@@ -27,6 +27,10 @@ done
 expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
 cmp modes.h5 killed.h5 || die "a solve that was killed $kills times gives another file"
 absent killed.h5.restart
+# What a job that was killed while it wrote has left goes with the next one.
+touch .killed.h5.restart.123-0.tmp
+expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
+absent none
 
 # Deflation.
 expect 0 '^wrote plain.json' "${solve[@]}" --json plain.json
@@ -52,6 +56,8 @@ for place in $((size / 2)) $((size - 9)); do
   expect 2 'flipped.h5: vector [0-9]* does not match its checksums' "${solve[@]}" --json x.json --deflate flipped.h5
 done
 absent x.json
+
+expect 2 'error: --precision: blockcg in half precision loses known modes' "${solve[@]}" --json x.json --deflate modes.h5 --solver blockcg --precision half
 
 # Settings that make no sense.
 expect 2 'error: --modes: 700 modes take a basis' eigen "${common[@]}" --modes 700 --out x.h5
