@@ -2,6 +2,7 @@
 // What stands behind the handles of the C library, and how its functions run.
 #include "apps/c/quarkstar.h"
 #include "apps/run/config.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/cut/decomposition.hpp"
@@ -11,6 +12,7 @@
 #include "solvers/solver.hpp"
 
 #include <atomic>
+#include <complex>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -95,6 +97,18 @@ struct Gauge {
   GaugeSummary summary = {};
 };
 
+/// Fills in the plaquettes and the link trace of its summary. Collective.
+void measure(Gauge& gauge);
+
+/// Lowest modes of an operator's even-odd system: this rank's part.
+struct Eigenvectors {
+  std::shared_ptr<Context> context;
+  app::EigenHeader header = {};
+  double mass = 0;                                              ///< of A
+  std::vector<std::vector<std::complex<double>>> vectors = {};  ///< of each mode the sites of its parity (app::compact())
+  std::shared_ptr<const Projector> projector(const LatticePointer& lattice) const;
+};
+
 struct Operator {
   std::shared_ptr<Context> context;
   app::RunConfig config;
@@ -105,6 +119,7 @@ struct Operator {
   std::unique_ptr<Solver> solver;
   int vectors_in_lanes = 1;
   std::vector<SolveResult> last = {};
+  std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
 
   const ActionKind& kind() const { return *config.action; }
   /// The solver for so many right-hand sides.
@@ -205,3 +220,6 @@ struct qs_session {
 };
 struct qs_gauge : quarkstar::c::Gauge {};
 struct qs_operator : quarkstar::c::Operator {};
+struct qs_eigenvectors {
+  std::shared_ptr<quarkstar::c::Eigenvectors> kept;
+};

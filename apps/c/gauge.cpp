@@ -60,17 +60,6 @@ HostGauge with_layers(const Gauge& gauge) {
   return collected(*gauge.part, cut, format::box_with_border(cut));
 }
 
-void measure(Gauge& gauge) {
-  const bool whole = !gauge.context->job->is_distributed();
-  const HostGauge bordered = whole ? HostGauge{} : with_layers(gauge);
-  const gauge::LinkSums sums =
-      app::sums_over_ranks(whole ? *gauge.part : bordered, gauge.lattice, gauge.part->box(), team_of(*gauge.context));
-  const gauge::Plaquettes plaquettes = sums.plaquettes(gauge.lattice);
-  gauge.summary.spatial_plaquette = plaquettes.spatial;
-  gauge.summary.temporal_plaquette = plaquettes.temporal;
-  gauge.summary.link_trace = sums.link_trace(gauge.lattice);
-}
-
 qs_status of_gauge(qs_gauge* gauge, const std::function<void()>& work, Among among = Among::ranks) {
   return call(gauge ? gauge->context.get() : nullptr, work, among);
 }
@@ -97,6 +86,17 @@ smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
 }
 
 }  // namespace
+
+void quarkstar::c::measure(Gauge& gauge) {
+  const bool whole = !gauge.context->job->is_distributed();
+  const HostGauge bordered = whole ? HostGauge{} : with_layers(gauge);
+  const gauge::LinkSums sums =
+      app::sums_over_ranks(whole ? *gauge.part : bordered, gauge.lattice, gauge.part->box(), team_of(*gauge.context));
+  const gauge::Plaquettes plaquettes = sums.plaquettes(gauge.lattice);
+  gauge.summary.spatial_plaquette = plaquettes.spatial;
+  gauge.summary.temporal_plaquette = plaquettes.temporal;
+  gauge.summary.link_trace = sums.link_trace(gauge.lattice);
+}
 
 qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_links* links, qs_gauge** gauge) {
   clear(gauge);

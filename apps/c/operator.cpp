@@ -27,12 +27,13 @@ namespace quarkstar::c {
 Solver& Operator::solver_for(int vectors) {
   SolverSettings settings = config.solver;
   settings.keep_history = true;
-  const int lanes = vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
+  const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
   if (solver == nullptr || lanes != vectors_in_lanes) {
     drop_solver();  // its memory goes first
     solver = std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
     vectors_in_lanes = lanes;
     context->operators.insert(this);
+    if (deflation != nullptr) solver->set_projector(deflation->projector(solver->lattice()), deflation->mass);
   }
   return *solver;
 }
@@ -98,7 +99,8 @@ void make(Operator& op, const Gauge& gauge) {
   ActionRun action{.settings = op.config.settings,
                    .boundary = op.config.boundary,
                    .boundary_given = op.config.was_given("boundary"),
-                   .link_reals = op.config.solver.link_reals};
+                   .link_reals = op.config.solver.link_reals,
+                   .identify = true};
   context.job->together([&] {
     if (!kind.has_own_links(op.config.settings)) return;
     if (kind.accept_files(action) != gauge.lattice) refuse("gauge", "the files of links have another lattice", "give a gauge field of it");
@@ -106,7 +108,9 @@ void make(Operator& op, const Gauge& gauge) {
   plan_blocks(op, gauge);
   const LinksOfPart links = [&](const runtime::Decomposition& decomposition, GaugeSummary& summary) -> const HostGauge& {
     op.links = collected(*gauge.part, decomposition, format::box_with_border(decomposition));
-    summary = gauge.summary;
+    Gauge measured = gauge;  // eigenvectors are known by it
+    measure(measured);
+    summary = measured.summary;
     return op.links;
   };
   const MakeOperator make_operator = kind.make_links(*context.session, *op.decomposition, links, action);

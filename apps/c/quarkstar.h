@@ -63,6 +63,7 @@ typedef enum qs_parity { QS_BOTH = 0, QS_EVEN = 1, QS_ODD = 2 } qs_parity;
 typedef struct qs_session qs_session;
 typedef struct qs_gauge qs_gauge;
 typedef struct qs_operator qs_operator;
+typedef struct qs_eigenvectors qs_eigenvectors;
 typedef struct qs_correlators qs_correlators;
 
 /* A setting as the command takes it: --key value, without the dashes; "true" and "false" for switches. */
@@ -242,6 +243,36 @@ typedef struct qs_apply_options {
   qs_parity parity;
 } qs_apply_options;
 qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, const qs_vectors *vectors, const qs_vectors *images);
+
+/* ---- eigenvectors and deflation */
+
+typedef struct qs_eigen_options {
+  size_t struct_size;
+  int modes;          /* how many, the lowest ones */
+  double tolerance;   /* largest |A v - lambda v| of a mode with |v| = 1; 0: 1e-10 */
+  int block;          /* vectors that A is applied to together, 1 to 16; 0: 4. The bits depend on it */
+  int basis, degree;  /* vectors of the largest basis, degree of the filter; 0: chosen */
+  double window_low, window_high; /* of the filter; 0: estimated */
+} qs_eigen_options;
+
+/* The lowest eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first)
+ * mass: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, 16 bytes a component and site of one parity. Not of
+ * an operator on links that are given as they are (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window
+ * that leaves out modes; QS_NOT_CONVERGED where they do not converge. */
+qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *options, qs_eigenvectors **vectors);
+/* A file of `quarkstar eigen`, or of qs_eigenvectors_write. One of another operator or configuration, or a damaged one, is refused by name. */
+qs_status qs_eigenvectors_read(qs_operator *op, const char *path, qs_eigenvectors **vectors);
+qs_status qs_eigenvectors_write(const qs_eigenvectors *vectors, const char *path);
+int qs_eigenvectors_count(const qs_eigenvectors *vectors);
+/* lambda, ascending, and |A v - lambda v|: so many of each. Valid until the vectors are freed. */
+const double *qs_eigenvectors_values(const qs_eigenvectors *vectors);
+const double *qs_eigenvectors_residuals(const qs_eigenvectors *vectors);
+void qs_eigenvectors_free(qs_eigenvectors *vectors);
+
+/* From now on each correction of a solve begins with what these vectors know of the solution, as with the command's --deflate, where it is on
+ * the sites of their parity. NULL: no longer. The vectors may be freed while the operator uses them. A copy of them is where the operator's
+ * fields are. */
+qs_status qs_operator_deflate(qs_operator *op, const qs_eigenvectors *vectors);
 
 /* ---- sources and correlators */
 

@@ -31,6 +31,22 @@ mean = [0.5 * (mean[t] + mean[-t]) for t in range(len(mean))]
 printed = [float(line.split()[1]) for line in open("pion.txt") if line.split()[0].isdigit() and "iterations" not in line]
 assert len(printed) == 8 and all(abs(a / b - 1) < 1e-11 for a, b in zip(mean, printed)), (mean, printed)
 EOF
+# Eigenvectors: the file of the command, byte for byte, and a deflated solve with its residuals.
+expect 0 '^wrote modes.h5' eigen --gauge lattice.ildg --action naive --modes 8 --threads 1 --out modes.h5
+expect 0 '^wrote deflated.json' solve --gauge lattice.ildg --action naive --mass 0.005 --columns 0 --threads 1 --deflate modes.h5 --residual-history --json deflated.json
+"$python" - <<'EOF' || die "eigenvectors: the command has other bits"
+import re, numpy as np, quarkstar as qs
+U = qs.read_gauge("lattice.ildg")
+with qs.naive(U, mass=0.005) as D:
+    qs.eigenvectors(D, modes=8).write("same.h5")
+    D.deflate(qs.read_eigenvectors(D, "modes.h5"))
+    b = np.zeros(qs.vector_shape("lexicographic", (4, 4, 4, 8), 3), complex)
+    b[0, 0, 0, 0, 0] = 1
+    D.solve(b)
+    told = [float.fromhex(x) for x in re.findall(r'"(0x[^"]*)"', open("deflated.json").read())]
+    assert told and told == list(D.history()), (told[:3], D.history()[:3])
+EOF
+cmp modes.h5 same.h5 || die "eigenvectors: the file of Python is not that of the command"
 "$python" "$source_folder/examples/python/solver_comparison.py" lattice.ildg >solvers.txt || die "solver_comparison.py"
 [ "$(awk 'NR > 1 && $6 <= 1e-9 && $7 < 1e-8' solvers.txt | wc -l)" = 9 ] || { cat solvers.txt; die "solver_comparison.py: not nine solutions of one problem"; }
 "$python" "$source_folder/examples/python/many_sources.py" >sources.txt || die "many_sources.py"

@@ -111,6 +111,37 @@ class Package(unittest.TestCase):
             self.assertFalse(error.report.converged)
             self.assertEqual(error.solution.shape, b[0].shape)
 
+    def test_eigenvectors(self) -> None:
+        folder = pathlib.Path(tempfile.mkdtemp())
+        b = random_vectors(2, 3, 72)
+        with qs.naive(self.U, mass=0.005, tol=1e-9) as D:
+            x = D.solve(b)
+            plain = D.last.iterations
+            E = qs.eigenvectors(D, modes=12)
+            self.assertEqual(len(E), 12)
+            self.assertTrue((np.diff(E.values) >= 0).all() and E.values[0] > 0)
+            self.assertLess(E.residuals.max(), 1e-10)
+            E.write(folder / "modes.h5")
+            D.deflate(E)
+            deflated = D.solve(b)
+            self.assertLess(D.last.iterations, plain)
+            self.assertLess(np.abs(deflated - x).max() / np.abs(x).max(), 1e-6)
+            E.close()  # the operator keeps them
+            np.testing.assert_array_equal(D.solve(b), deflated)
+            with qs.read_eigenvectors(D, folder / "modes.h5") as again:
+                np.testing.assert_array_equal(again.values, E.values)
+                D.deflate(again)
+                np.testing.assert_array_equal(D.solve(b), deflated)
+            D.deflate(None)
+            np.testing.assert_array_equal(D.solve(b), x)
+            self.refused("0 of them", "modes", lambda: qs.eigenvectors(D, modes=0))
+        with qs.naive(self.U, mass=0.005, boundary={"t": "periodic"}) as other:
+            with self.assertRaisesRegex(qs.InputError, "those of another operator or configuration"):
+                qs.read_eigenvectors(other, folder / "modes.h5")
+        with qs.naive(self.U, mass=0.005, solver="blockcg", precision="half") as block:
+            with qs.read_eigenvectors(block, folder / "modes.h5") as E:
+                self.refused("blockcg in half precision", "precision", lambda: block.deflate(E))
+
     def test_parity_and_shifts(self) -> None:
         b = random_vectors(1, 3, 12)[0]
         with qs.operator(self.U, "naive", masses=[0.2, 0.5], solver="multishift", tol=1e-9) as D:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ._arrays import link_shape, propagator_shape, vector_shape
 from ._device import DeviceArray
+from ._eigen import Eigenvectors, eigenvectors, read_eigenvectors
 from ._errors import Error, InputError, Lost, MachineError, NotConverged
 from ._gauge import Gauge, PlaquetteMeans, gauge, generate, read_gauge
 from ._operator import Operator, Propagator, SolveReport, operator
@@ -34,9 +35,9 @@ layouts = {
     "pyquda": "PyQUDA's: as qdp, but propagators (2, T, Z, Y, X/2, 4, 4, 3, 3), sink before source; others have columns first",
 }
 
-__all__ = ["Correlators", "DeviceArray", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
-           "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "gauge", "generate", "jackknife", "layouts", "link_shape",
-           "mesons", "operator", "propagator_shape", "read_gauge", "vector_shape", "version"]
+__all__ = ["Correlators", "DeviceArray", "Eigenvectors", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
+           "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "eigenvectors", "gauge", "generate", "jackknife", "layouts", "link_shape",
+           "mesons", "operator", "propagator_shape", "read_eigenvectors", "read_gauge", "vector_shape", "version"]
 
 
 def _actions() -> dict[str, str]:

@@ -71,6 +71,11 @@ class ApplyOptions(_Sized):
     _fields_ = [("struct_size", c_size_t), ("masses", POINTER(c_double)), ("adjoint", c_int), ("parity", c_int)]
 
 
+class EigenOptions(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("modes", c_int), ("tolerance", c_double), ("block", c_int), ("basis", c_int), ("degree", c_int),
+                ("window_low", c_double), ("window_high", c_double)]
+
+
 _handle = c_void_p
 _out = POINTER(c_void_p)
 _coord = c_int * 4
@@ -98,6 +103,14 @@ _functions = {
     "qs_operator_solve": (c_int, [_handle, POINTER(SolveOptions), POINTER(Vectors), POINTER(Vectors), POINTER(Result)]),
     "qs_operator_history": (c_int, [_handle, c_int, POINTER(POINTER(c_double)), POINTER(c_size_t)]),
     "qs_operator_apply": (c_int, [_handle, POINTER(ApplyOptions), POINTER(Vectors), POINTER(Vectors)]),
+    "qs_operator_deflate": (c_int, [_handle, _handle]),
+    "qs_eigenvectors_compute": (c_int, [_handle, POINTER(EigenOptions), _out]),
+    "qs_eigenvectors_read": (c_int, [_handle, c_char_p, _out]),
+    "qs_eigenvectors_write": (c_int, [_handle, c_char_p]),
+    "qs_eigenvectors_count": (c_int, [_handle]),
+    "qs_eigenvectors_values": (POINTER(c_double), [_handle]),
+    "qs_eigenvectors_residuals": (POINTER(c_double), [_handle]),
+    "qs_eigenvectors_free": (None, [_handle]),
     "qs_operator_source": (c_int, [_handle, c_char_p, POINTER(c_int), POINTER(Vectors)]),
     "qs_contract": (c_int, [_handle, c_char_p, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
     "qs_correlators_count": (c_int, [_handle]),

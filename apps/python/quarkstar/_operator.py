@@ -174,6 +174,10 @@ class Operator:
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
 
+    def deflate(self, vectors: Any) -> None:
+        """From now on each correction of a solve begins with what these Eigenvectors know of the solution; None: no longer."""
+        check(c.library.qs_operator_deflate(self.handle, vectors.handle if vectors is not None else None))
+
     def apply(self, x: Array, *, adjoint: bool = False, parity: str | None = None, masses: Any = None,
               layout: str = "lexicographic") -> Array:
         """M x, or M^+ x. parity: the hopping part alone, onto these sites; the others are 0."""

@@ -1,0 +1,178 @@
+// Eigenvectors of the C library: computed, read, written, and operators that are deflated by them.
+#include "apps/c/context.hpp"
+#include "apps/run/eigen_file.hpp"
+#include "apps/run/eigen_run.hpp"
+#include "apps/run/memory_check.hpp"
+#include "apps/run/shared_settings.hpp"
+#include "runtime/system/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+
+namespace quarkstar::c {
+
+app::EigenProblem eigen_problem_of(const Operator& op) {
+  if (op.made.equation.empty())
+    refuse("op", "nothing identifies links that are given as they are", "make the operator of a gauge field, with qs_operator_create");
+  return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur);
+}
+
+std::shared_ptr<const Projector> Eigenvectors::projector(const LatticePointer& lattice) const {
+  const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values);
+  const auto block = static_cast<std::size_t>(EigenProjector::block_for(made->modes()));
+  for (std::size_t first = 0; first < vectors.size(); first += block) {
+    std::vector<HostField> fields(std::min(block, vectors.size() - first), HostField(header.components, lattice->decomposition().part()));
+    for (std::size_t v = 0; v < fields.size(); ++v) app::expand(fields[v], vectors[first + v], header.parity);
+    made->add(fields);
+  }
+  return made;
+}
+
+}  // namespace quarkstar::c
+
+namespace {
+
+qs_status of_vectors(const qs_eigenvectors* vectors, const std::function<void()>& work) {
+  return call(vectors ? vectors->kept->context.get() : nullptr, work);
+}
+
+std::shared_ptr<Eigenvectors> new_vectors(const Operator& op, const app::EigenProblem& problem) {
+  auto made = std::make_shared<Eigenvectors>();
+  made->context = op.context;
+  made->mass = problem.mass;
+  made->header.problem = problem.text;
+  made->header.lattice = op.lattice;
+  made->header.components = op.kind().components;
+  return made;
+}
+
+EigenSettings settings_of(const qs_eigen_options& options) {
+  EigenSettings settings{.modes = options.modes, .basis = options.basis, .degree = options.degree};
+  if (options.tolerance != 0) settings.tolerance = options.tolerance;
+  if (options.block != 0) settings.block = options.block;
+  settings.window = {options.window_low, options.window_high};
+  return settings;
+}
+
+void require_room(const Operator& op, const EigenSettings& settings) {
+  app::RunConfig config = op.config;
+  config.solver.precision = Precision::double_;
+  config.solver.multigrid.reset();
+  config.solver.solver = solver_names(op.kind().is_hermitian).front();
+  config.nrhs = settings.block;
+  app::set_basis_vectors(config, fields_for(settings));
+  app::set_host_vectors(config, app::host_vectors_of_writing(settings.block) + settings.modes / 2);
+  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
+  op.context->job->together([&] { app::require_memory(needs); });
+}
+
+}  // namespace
+
+qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* options, qs_eigenvectors** vectors) {
+  clear(vectors);
+  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                EigenSettings settings;
+                app::EigenProblem problem{};
+                op->context->job->together([&] {
+                  require(options, "options");
+                  require(vectors, "vectors");
+                  settings = settings_of(taken(options, "options"));
+                  check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
+                  problem = eigen_problem_of(*op);
+                });
+                app::require_same_settings_everywhere(
+                    app::setting_line("modes", settings.modes) + app::setting_line("tolerance", settings.tolerance) +
+                    app::setting_line("block", settings.block) + app::setting_line("basis", settings.basis) +
+                    app::setting_line("degree", settings.degree) + app::setting_line("window_low", settings.window.low) +
+                    app::setting_line("window_high", settings.window.high));
+                require_room(*op, settings);
+                auto made = new_vectors(*op, problem);
+                const app::EigenOperator a(*op->made.action, *op->decomposition, problem.mass, op->config.solver.schur, settings.block,
+                                           op->config.solver.tune);
+                BlockLanczos lanczos(*a, settings);
+                EigenResult result = lanczos.solve();
+                made->header.parity = (*a).parity();
+                made->header.values = std::move(result.values);
+                made->header.residuals = std::move(result.residuals);
+                const Basis& basis = lanczos.vectors();
+                for (int first = 0; first < settings.modes; first += basis.block()) {
+                  const Field block = basis.field();
+                  basis.extract(block, first);
+                  std::vector<HostField> fields(static_cast<std::size_t>(basis.block()),
+                                                HostField(basis.components(), op->decomposition->part()));
+                  app::copy_to_host(fields, block);
+                  for (int v = 0; v < std::min(basis.block(), settings.modes - first); ++v)
+                    made->vectors.push_back(app::compact(fields[static_cast<std::size_t>(v)], made->header.parity));
+                }
+                *vectors = new qs_eigenvectors{std::move(made)};
+              }));
+}
+
+qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvectors** vectors) {
+  clear(vectors);
+  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                app::EigenProblem problem{};
+                op->context->job->together([&] {
+                  require(path, "path");
+                  require(vectors, "vectors");
+                  problem = eigen_problem_of(*op);
+                });
+                const app::EigenFile file(path, "give one that was written for this configuration and operator");
+                file.require_problem(problem.text, op->lattice);
+                auto made = new_vectors(*op, problem);
+                made->header = file.header();
+                op->context->job->together([&] {
+                  if (made->header.values.empty() || static_cast<int>(made->header.values.size()) != file.vectors())
+                    throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let it end");
+                });
+                file.read(op->decomposition->part(), 1, [&](std::span<const HostField> field) {
+                  made->vectors.push_back(app::compact(field.front(), made->header.parity));
+                });
+                *vectors = new qs_eigenvectors{std::move(made)};
+              }));
+}
+
+qs_status qs_eigenvectors_write(const qs_eigenvectors* vectors, const char* path) {
+  return of_vectors(vectors, [&] {
+    const Eigenvectors& kept = *vectors->kept;
+    kept.context->job->together([&] { require(path, "path"); });
+    const Box part = cut_over_ranks(*kept.context, kept.header.lattice).part();
+    app::write_eigen_file(path, kept.header, static_cast<int>(kept.vectors.size()), 1, part, [&](int first, std::span<HostField> to) {
+      for (std::size_t v = 0; v < to.size(); ++v) app::expand(to[v], kept.vectors[static_cast<std::size_t>(first) + v], kept.header.parity);
+    });
+  });
+}
+
+int qs_eigenvectors_count(const qs_eigenvectors* vectors) {
+  return vectors != nullptr ? static_cast<int>(vectors->kept->header.values.size()) : 0;
+}
+const double* qs_eigenvectors_values(const qs_eigenvectors* vectors) {
+  return vectors != nullptr ? vectors->kept->header.values.data() : nullptr;
+}
+const double* qs_eigenvectors_residuals(const qs_eigenvectors* vectors) {
+  return vectors != nullptr ? vectors->kept->header.residuals.data() : nullptr;
+}
+void qs_eigenvectors_free(qs_eigenvectors* vectors) {
+  if (vectors != nullptr && !vectors->kept->context->service->is_lost()) delete vectors;  // else a thread may still use it
+}
+
+qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {
+  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                op->context->job->together([&] {
+                  if (vectors == nullptr) return;
+                  const Eigenvectors& kept = *vectors->kept;
+                  if (kept.context != op->context) refuse("vectors", "they are of another session", "compute or read them in this one");
+                  if (kept.header.problem != eigen_problem_of(*op).text || kept.header.lattice != op->lattice)
+                    refuse("vectors", fmt::format("they are those of another operator or configuration ({})", kept.header.problem),
+                           "compute or read them for this operator");
+                  require_deflatable(op->config.solver);
+                });
+                op->drop_solver();
+                op->deflation = vectors != nullptr ? vectors->kept : nullptr;
+              }));
+}

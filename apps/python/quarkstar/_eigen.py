@@ -1,0 +1,66 @@
+"""Eigenvectors, for deflated solves."""
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _library as c
+from ._errors import check
+from ._operator import Operator
+
+
+class Eigenvectors:
+    """Lowest modes of A of an operator's even-odd system: -D_eo D_oe of staggered actions, else Mh^+ Mh. `values`: lambda, ascending;
+    `residuals`: |A v - lambda v|. They stay in host memory until close(), or until no operator is deflated by them. A context manager."""
+
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        self._handle = handle
+        count = c.library.qs_eigenvectors_count(handle)
+        self.values = np.array(c.library.qs_eigenvectors_values(handle)[:count])
+        self.residuals = np.array(c.library.qs_eigenvectors_residuals(handle)[:count])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        return self._handle
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The file of `quarkstar eigen`, for the command's --deflate too."""
+        check(c.library.qs_eigenvectors_write(self._handle, os.fsencode(path)))
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        if handle:
+            c.library.qs_eigenvectors_free(handle)
+
+    def __enter__(self) -> "Eigenvectors":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self.close()
+
+
+def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, basis: int = 0, degree: int = 0,
+                 window: tuple[float, float] = (0, 0)) -> Eigenvectors:
+    """Computes the lowest modes, as `quarkstar eigen` does, with the same bits. tol: largest |A v - lambda v| (1e-10). block: vectors that A
+    is applied to together, 1 to 16 (4). basis, degree, window: of the largest basis and of the filter, else chosen."""
+    handle = ctypes.c_void_p()
+    options = c.EigenOptions(modes=modes, tolerance=tol, block=block, basis=basis, degree=degree, window_low=window[0], window_high=window[1])
+    check(c.library.qs_eigenvectors_compute(D.handle, ctypes.byref(options), ctypes.byref(handle)))
+    return Eigenvectors(handle)
+
+
+def read_eigenvectors(D: Operator, path: str | os.PathLike[str]) -> Eigenvectors:
+    """Those of a file of `quarkstar eigen` or Eigenvectors.write(), which must be of this operator and configuration."""
+    handle = ctypes.c_void_p()
+    check(c.library.qs_eigenvectors_read(D.handle, os.fsencode(path), ctypes.byref(handle)))
+    return Eigenvectors(handle)
