@@ -7,6 +7,7 @@
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/site_stores.hpp"
+#include "codelets/arch/usual_block.hpp"
 #include "codelets/arch/wanted_vectors.hpp"
 
 #include <algorithm>
@@ -39,18 +40,18 @@ inline __attribute__((always_inline)) void finish_vector(const staggered::Dslash
 
 /// All of dslash_range() for one of the vectors. A function of its own: registers are short, and the other one's
 /// pointers would take some.
-template <class F, int W, int VL, int LongReals>
+template <class F, int W, int VL, int LongReals, int Prefetch>
 __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                                                int vector, bool asks_ahead, VectorSums<VL>& totals) {
+                                                int vector, VectorSums<VL>& totals) {
   const staggered::DslashArguments<F> a = arguments;
   SiteStores<F, W, staggered::vector_words<F>> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
   const ListedSites<F, W> sites{a};
   for (std::int64_t position = begin; position < end; ++position) {
-    const std::size_t outer = sites[position], next = asks_ahead ? sites[std::min(position + 1, end - 1)] : 0;
+    const std::size_t outer = sites[position], next = Prefetch > 0 ? sites[std::min(position + 1, end - 1)] : 0;
     neighbours.position = position;
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      OneVectorHops<F, W, VL, LongReals> hops{neighbours, outer, next, vector, lane0, asks_ahead && lane0 == 0};
+      OneVectorHops<F, W, VL, LongReals, (Prefetch > 0)> hops{neighbours, outer, next, vector, lane0};
       site::ColourVector<Pack<Real<F>, VL>> r[1];
       staggered::dslash_term(r, hops);
       const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
@@ -62,20 +63,20 @@ __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments
 }
 
 /// The same for several.
-template <class F, int W, int VL, int LongReals>
+template <class F, int W, int VL, int LongReals, int Prefetch>
 __attribute__((noinline)) void many_vectors_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                                                  const WantedVectors<most_vectors>& wanted, bool asks_ahead, VectorSums<VL>& totals) {
-  using Many = ManyVectors<F, W, VL, LongReals>;
+                                                  const WantedVectors<most_vectors>& wanted, VectorSums<VL>& totals) {
+  using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
   const staggered::DslashArguments<F> a = arguments;
   SiteStores<F, W, staggered::vector_words<F>> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
-  Many many(neighbours, asks_ahead);
+  Many many(neighbours);
   const ListedSites<F, W> sites{a};
   const auto group_from = [&wanted](std::size_t site, int first) -> typename Many::Group {
     return {site, wanted.vector + first, std::min(wanted.count - first, Many::most)};
   };
   for (std::int64_t position = begin; position < end; ++position) {
-    const std::size_t outer = sites[position], next = asks_ahead ? sites[std::min(position + 1, end - 1)] : 0;
+    const std::size_t outer = sites[position], next = Prefetch > 0 ? sites[std::min(position + 1, end - 1)] : 0;
     neighbours.position = position;
     for (int first = 0; first < wanted.count; first += Many::most) {
       const bool last = first + Many::most >= wanted.count;
@@ -96,17 +97,17 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
   stores.finish();
 }
 
-/// Body of a Dslash kernel over list positions [begin, end). AsksAhead: a hop ahead. Blocks that do not fill registers, which are rare,
-/// have no kernel of their own for one vector.
-template <class F, int W, int VL, int LongReals, bool AsksAhead>
+/// Body of a Dslash kernel over list positions [begin, end). Prefetch: 0 or 1, a hop ahead. Rare blocks have no kernel of their own for one
+/// vector.
+template <class F, int W, int VL, int LongReals, int Prefetch>
 void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                   runtime::BinnedSum* sums) {
   const WantedVectors<most_vectors> wanted(left_out, arguments.vectors);
   VectorSums<VL> totals(arguments.sums, arguments.vectors);
-  bool done = false;
-  if constexpr (fills_registers<F, W>)
-    if ((done = wanted.count == 1)) one_vector_range<F, W, VL, LongReals>(arguments, begin, end, wanted.vector[0], AsksAhead, totals);
-  if (!done) many_vectors_range<F, W, VL, LongReals>(arguments, begin, end, wanted, AsksAhead, totals);
+  const bool alone = is_usual_block<F, W> && wanted.count == 1;
+  if constexpr (is_usual_block<F, W>)
+    if (alone) one_vector_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted.vector[0], totals);
+  if (!alone) many_vectors_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted, totals);
   totals.merge_into(sums);
 }
 
@@ -132,7 +133,7 @@ staggered::DslashKernel<F> find_dslash(int lanes, int prefetch, std::integer_seq
   const auto consider = [&](auto w) {
     if (lanes != w) return;
     found = with_prefetch<F, w, 0>(
-        prefetch, [&](auto hops) -> staggered::DslashKernel<F> { return dslash_range<F, w, vector_lanes<F, w>, LongReals, (hops > 0)>; });
+        prefetch, [&](auto hops) -> staggered::DslashKernel<F> { return dslash_range<F, w, vector_lanes<F, w>, LongReals, hops>; });
   };
   (consider(site::Index<Ws>{}), ...);
   return found;

@@ -13,9 +13,9 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 /// have. chi: [outer site][vector][word][lane]; links: [outer site][d][word][lane]; results: six numbers per lane.
 /// Cost of a site (lane) and vector: 72 flop per hop. Each link is read from memory once for all vectors, and once from
 /// the first-level cache for each where registers do not hold it; each neighbour's vector is read once, and its result
-/// loaded and stored at each hop in the first-level cache. asks_ahead: for what comes a hop later. Source: Follana et
-/// al., hep-lat/0610092.
-template <class F, int W, int VL, int LongReals>
+/// loaded and stored at each hop in the first-level cache. Prefetch: 1 asks a hop ahead. Source: Follana et al.,
+/// hep-lat/0610092.
+template <class F, int W, int VL, int LongReals, int Prefetch>
 class ManyVectors {
   using T = Real<F>;
   using Neighbours = ColourNeighbours<F, W, VL>;
@@ -29,7 +29,7 @@ class ManyVectors {
   /// With a hop's link and the vectors of two neighbours the results fill a first-level cache of 32 KB.
   static constexpr int most = 16;
 
-  ManyVectors(const Neighbours& neighbours, bool asks_ahead) : neighbours_(neighbours), a_(neighbours.a), asks_ahead_(asks_ahead) {}
+  explicit ManyVectors(const Neighbours& neighbours) : neighbours_(neighbours), a_(neighbours.a) {}
 
   /// Vectors that are done together at one outer site.
   struct Group {
@@ -87,16 +87,16 @@ class ManyVectors {
       // What is needed next is asked for little by little, because a processor waits for few lines at a time: with each
       // vector the same vector of the next hop, and some lines of the link that comes a few hops later.
       const Group& group_ahead = d < 7 ? group_ : following_group;
-      const F* in_ahead = asks_ahead_ ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
-      const int vectors_ahead = asks_ahead_ ? group_ahead.count : 0;
+      const F* in_ahead = Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
       const bool same_table = d + links_ahead < 8;
       const char* line_ahead = reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
                                                                         : following.links + (d + links_ahead - 8) * following.link_size);
       const int lines = same_table ? table.link_lines : following.link_lines;
-      const int bytes_a_vector = asks_ahead_ ? 64 * ((lines + group_.count - 1) / group_.count) : 0;
+      const int bytes_a_vector = Prefetch > 0 ? 64 * ((lines + group_.count - 1) / group_.count) : 0;
       const char* const end_ahead = line_ahead + 64 * lines;
       const auto ask = [&](int i, int lane0) QUARKSTAR_INLINE_LAMBDA {
-        if (lane0 == 0 && i < vectors_ahead) prefetch_words<W, vector_words>(in_ahead + group_ahead.vectors[i] * (vector_words * W));
+        if constexpr (Prefetch == 0) return;
+        if (lane0 == 0 && i < group_ahead.count) prefetch_words<W, vector_words>(in_ahead + group_ahead.vectors[i] * (vector_words * W));
         if (lane0 == W - VL)
           for (const char* end = std::min(line_ahead + bytes_a_vector, end_ahead); line_ahead < end; line_ahead += 64)
             __builtin_prefetch(line_ahead);
@@ -183,7 +183,6 @@ class ManyVectors {
 
   const Neighbours& neighbours_;
   const staggered::DslashArguments<F>& a_;
-  const bool asks_ahead_;
   Group group_{};
   alignas(64) T results_[most * 6 * W];
   alignas(64) T moved_[most * 6 * VL];

@@ -10,8 +10,8 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 /// and the links to them, eight over one site and, where LongReals > 0, eight over three. Of a site (lane) it reads
 /// each link (18 or LongReals numbers in format F) and each neighbour's vector (6 numbers) once, for 72 flop per hop;
 /// nothing is stored. Full-precision links of 18 reals are operands in memory, others are unpacked into registers.
-/// asks_ahead: each hop asks for what the next one in the same table reads. Source: Follana et al., hep-lat/0610092.
-template <class F, int W, int VL, int LongReals>
+/// Ahead: each hop asks for what the next one in the same table reads. Source: Follana et al., hep-lat/0610092.
+template <class F, int W, int VL, int LongReals, bool Ahead>
 struct OneVectorHops {
   using Neighbours = ColourNeighbours<F, W, VL>;
   using V = typename Neighbours::V;
@@ -21,7 +21,6 @@ struct OneVectorHops {
   const Neighbours& neighbours;
   std::size_t outer, next;  ///< next: the site after this one
   int vector, lane0;
-  bool asks_ahead;
 
   using FatLink = std::conditional_t<in_units, site::Link<V>, StoredLink<V, W, false>>;
   using FarLink = std::conditional_t<in_units || LongReals != 18, site::Link<V>, StoredLink<V, W, false>>;
@@ -53,10 +52,11 @@ struct OneVectorHops {
   }
 
  private:
-  /// After the last hop the next site's first one.
+  /// After the last hop the next site's first one. The first lane group asks for the others.
   template <int LinkWords>
   inline __attribute__((always_inline)) void prefetch(const std::uint32_t* table, const F* links, int d) const {
-    if (!asks_ahead) return;
+    if constexpr (!Ahead) return;
+    if (lane0 != 0) return;
     const std::size_t hop = (d == 7 ? next : outer) * 8 + static_cast<std::size_t>((d + 1) % 8);
     prefetch_words<W, Neighbours::vector_words>(neighbours.vectors_at(table[hop]) + vector * (Neighbours::vector_words * W));
     prefetch_words<W, LinkWords>(links + hop * (LinkWords * W));

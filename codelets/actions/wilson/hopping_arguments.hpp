@@ -50,7 +50,7 @@ inline constexpr int most_together = 8;
 /// The hops of a CPU kernel, which kernels of all epilogues share.
 template <class F>
 struct Hops {
-  /// r = (H in)(x) of the only vector, [component][re, im][lane]; nullptr for blocks that do not fill registers.
+  /// r = (H in)(x) of the only vector, [component][re, im][lane]; nullptr for rare blocks.
   void (*of_one_vector)(const HoppingArguments<F>& arguments, const SiteOfList& site, Real<F>* r) = nullptr;
   /// The same for a group of several, [vector of the group][register of lanes] of them. next: the group after it.
   void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const VectorsOfSite& group, std::int64_t position,

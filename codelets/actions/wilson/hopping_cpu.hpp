@@ -8,6 +8,7 @@
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/prefetch.hpp"
 #include "codelets/arch/site_stores.hpp"
+#include "codelets/arch/usual_block.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 
 #include <cstddef>
@@ -221,8 +222,8 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
       }
 }
 
-/// Finds the instantiation for a choice. Lattices with blocks that do not fill registers stay in the cache, and without vectors memory is
-/// not what is waited for: they have no hops of their own for one vector, and always ask ahead.
+/// Finds the instantiation for a choice. Rare blocks have no hops of their own for one vector. Lattices with blocks that do not fill
+/// registers stay in the cache, and without vectors memory is not what is waited for: prefetch is always 1.
 template <class F, int... Ws>
 wilson::Hops<F> find_hops(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
   wilson::Hops<F> found{nullptr, nullptr, choice.link_reals, choice.sign};
@@ -232,7 +233,7 @@ wilson::Hops<F> find_hops(const wilson::KernelChoice& choice, std::integer_seque
     found.prefetch = fills_registers<F, w> && choice.launch.memory.prefetch == 0 ? 0 : 1;
     found.of_vectors = hops_of_vectors<F, w, width>;
     found.stream = may_stream<F, w, spinor_words<F>> && choice.launch.memory.stores == arch::Stores::streaming;
-    if constexpr (fills_registers<F, w>) {
+    if constexpr (is_usual_block<F, w>) {
       const auto consider = [&](auto reals) {
         if (choice.link_reals == reals)
           found.of_one_vector = choice.sign > 0 ? hops_of_one_vector<F, w, width, reals, 1> : hops_of_one_vector<F, w, width, reals, -1>;

@@ -6,6 +6,7 @@
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/site_stores.hpp"
+#include "codelets/arch/usual_block.hpp"
 #include "codelets/arch/wanted_vectors.hpp"
 #include "codelets/stencil/without_hops.hpp"
 
@@ -121,7 +122,7 @@ __attribute__((noinline)) void many_vectors_range(const wilson::ArgumentsOf<F, E
 template <class F, int W, int VL, class Epilogue>
 void sites_range(const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                  runtime::BinnedSum* sums, const wilson::Hops<F>& hops) {
-  if constexpr (fills_registers<F, W>)
+  if constexpr (is_usual_block<F, W>)
     if (arguments.vectors == 1) {
       if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Epilogue>(arguments, begin, end, sums, hops);
       return;
