@@ -23,8 +23,9 @@ HostField host_field(int components, const Coord& lattice) {
 }
 
 /// What benchmarks measure: that mass, or one of a list.
-ActionRun benchmarked(const ActionKind& kind, double mass) {
+ActionRun benchmarked(const ActionKind& kind, double mass, const SettingValues& settings = {}) {
   ActionRun run;
+  run.settings = settings;
   for (const auto& [key, value] : kind.bench_settings) run.settings.emplace(key, value);
   const bool is_list = kind.setting(kind.mass_key)->type == ActionSetting::Type::reals;
   run.settings[std::string(kind.mass_key)] = is_list ? SettingValue(std::vector{mass}) : SettingValue(mass);
@@ -49,13 +50,15 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
   if (operator_.links) gauge_ = {};  // the action has its own
 }
 
-ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action)
+ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
+                         const SettingValues& settings)
     : session_(session),
       kind_(action),
       chosen_cut_(false),
       mass_(action.bench_mass.usual),
       decomposition_(decomposition),
-      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), benchmarked(kind_, mass_))) {}
+      operator_(
+          kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), benchmarked(kind_, mass_, settings))) {}
 
 HostField ActionBench::wave(std::size_t step) const {
   HostField field = host_field(operator_.action->components(), decomposition_.lattice());

@@ -36,8 +36,10 @@ class ActionBench {
   /// zeros: as plan() says. mass: the value of ActionKind::mass_key, else the action's bench_mass.
   ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks = {},
               std::optional<double> mass = {});
-  /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
-  ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action);
+  /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner. settings: other than those
+  /// that benchmarks have.
+  ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
+              const SettingValues& settings = {});
 
   const Action& action() const { return *operator_.action; }
   const runtime::Decomposition& decomposition() const { return decomposition_; }

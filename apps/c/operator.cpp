@@ -227,6 +227,8 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
       how = taken(options, "options");
       in = taken(vectors, "vectors");
       out = taken(images, "images");
+      if (op->kind().slices(op->config.settings) > 1)
+        refuse("op", fmt::format("{} works on vectors of five dimensions", op->kind().name), "solve with it");
       check_vectors(in, "vectors", op->kind().components);
       check_vectors(out, "images", op->kind().components);
       if (in.count != out.count) refuse("images", fmt::format("{} for {} vectors", out.count, in.count), "give as many");

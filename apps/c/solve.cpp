@@ -37,6 +37,11 @@ std::vector<double> values_of(const double* given, int count, double otherwise) 
 Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions) {
   const qs_solve_options o = taken(options, "options");
   Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
+  if (op.kind().slices(op.config.settings) > 1) {
+    if (asked.guess) refuse("options", "use_guess: a solve with a fifth dimension begins at zero", "clear it");
+    if (o.relative_tolerances != nullptr)
+      refuse("options", "relative_tolerances: none for an action with a fifth dimension", "give tolerances");
+  }
   check_parity(asked.parity);
   require(sources, "sources");
   require(solutions, "solutions");

@@ -48,7 +48,8 @@ double measured_gflops(runtime::Session& session, const QuarkPlan& plan) {
   double gflops = plan.solve.where.plan.bound_gflops();
   if (gflops > 0) return gflops;
   const RunConfig& config = plan.quark->config;
-  const OwnerProblem problem{*config.action, config.solver.precision, config.solver.link_reals, plan.solve.nrhs};
+  const OwnerProblem problem{*config.action, config.solver.precision, config.solver.link_reals, plan.solve.nrhs,
+                             settings_of_slices(config)};
   const runtime::Decomposition& decomposition = plan.solve.where.decomposition;
   std::map<int, Coord> parts;  // the first block of each owner
   for (const int b : decomposition.local()) parts.emplace(decomposition.block(b).owner, decomposition.block(b).extents);
@@ -155,8 +156,8 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
     const ActionKind& kind = *quark.config.action;
     const double solves = static_cast<double>(quark.config.columns.size() * quark.config.masses().size());
     const double applications = kind.is_hermitian ? 1 : 2;  // of the even-odd matrix in an iteration, each with one Dslash of all sites
-    planned.seconds_a_hundred_iterations =
-        100 * solves * applications * kind.flops * static_cast<double>(volume(plan.lattice)) / (1e9 * measured_gflops(session, planned));
+    planned.seconds_a_hundred_iterations = 100 * solves * applications * kind.slices(quark.config.settings) * kind.flops *
+                                           static_cast<double>(volume(plan.lattice)) / (1e9 * measured_gflops(session, planned));
   }
 }
 

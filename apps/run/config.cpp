@@ -167,6 +167,13 @@ void check_action(const RunConfig& config) {
     if (column >= kind.components)
       refuse("columns", fmt::format("the action {} has no column {}", kind.name, column),
              fmt::format("use columns from 0 to {}", kind.components - 1));
+  std::vector<double> masses = config.masses();
+  std::sort(masses.begin(), masses.end());
+  if (const auto twice = std::adjacent_find(masses.begin(), masses.end()); twice != masses.end())
+    refuse(std::string(kind.mass_key).c_str(), fmt::format("{} is given twice", *twice), "give each value once");
+  if (kind.slices(config.settings) > 1 && !config.checkpoint.empty())
+    refuse("checkpoint", "restart files hold solutions of four dimensions, from which a solve with a fifth one cannot go on",
+           "leave it out");
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   for (const auto& [key, fits] : {std::pair{"restart", solver.keeps_directions},
                                   {"schwarz-block", solver.flexible},

@@ -34,12 +34,7 @@ json json_of(const SettingValue& value) {
 
 std::vector<double> parse_reals(Text text, const ActionSetting& setting) {
   std::vector<double> values;
-  for (const std::string& part : split(text, ',')) {
-    const double value = parse_between(part, setting.above, setting.below);
-    if (std::find(values.begin(), values.end(), value) != values.end())
-      throw BadValue(fmt::format("{} is given twice", part), "give each value once");
-    values.push_back(value);
-  }
+  for (const std::string& part : split(text, ',')) values.push_back(parse_between(part, setting.above, setting.below));
   return values;
 }
 

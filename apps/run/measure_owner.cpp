@@ -28,16 +28,20 @@ Coord measured_part(const runtime::Session& session, int worker, const Coord& la
 
 }  // namespace
 
+SettingValues settings_of_slices(const RunConfig& config) {
+  return config.action->slices(config.settings) > 1 ? config.settings : SettingValues{};
+}
+
 double measure_owner(runtime::Session& session, int worker, const Coord& lattice, const OwnerProblem& problem) {
   SolverSettings solver;
   solver.precision = problem.precision;
   solver.link_reals = problem.link_reals;
-  const OperatorShape shape = operator_shape(problem.action, {}, solver);
+  const OperatorShape shape = operator_shape(problem.action, problem.settings, solver);
   const double link_bytes = problem.precision == Precision::double_ ? shape.outer_links : shape.inner_links;
   const double vector = static_cast<double>(site_bytes(problem.precision, 2 * shape.components));
-  const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * vector);
+  const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * shape.slices * vector);
   const runtime::Decomposition whole = runtime::Decomposition::uncut(part, worker);
-  const ActionBench bench(session, whole, problem.action);
+  const ActionBench bench(session, whole, problem.action, problem.settings);
   // Tuning a part that no solve will use would take longer than the measurement, and moves the speed by a few percent only.
   return bench.time(whole, {problem.precision, problem.link_reals, problem.vectors, {.measure = false}}, repetitions).timing.best_gflops;
 }

@@ -59,7 +59,9 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
 PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
   const ActionKind& kind = *config.action;
-  const OwnerProblem owner{kind, config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end())};
+  const OwnerProblem owner{kind, config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end()),
+                           settings_of_slices(config)};
+  const int slices = kind.slices(config.settings);
   const auto speed_of = [&](int worker, const Coord& part) { return measure_owner(session, worker, part, owner); };
   if (runtime::mpi::Job::current().is_distributed()) return plan_over_ranks(session, extents, config, speed_of);
   if (session.gpu_count() == 0 || config.blocks[0] > 0) return plan_equal_parts(session, extents, config);
@@ -70,12 +72,12 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
                           .face_bytes =
                               [&](int mu) {
                                 const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-                                return reach * layer * owner.vectors * kind.face_reals *
+                                return reach * layer * owner.vectors * slices * kind.face_reals *
                                        static_cast<double>(computed_bytes(owner.precision));
                               },
                           .thin_speed = thin_speed(owner.precision),
                           .whole = whole_units(config.solver, extents)};
-  problem.flops_a_site = owner.vectors * kind.flops;
+  problem.flops_a_site = owner.vectors * slices * kind.flops;
   problem.thinnest = reach;  // where links are smeared, more than the two layers that this needs
   problem.border_bytes = [&](int mu) { return bytes(mu).border; };
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) { return speed_of(worker, extents); });

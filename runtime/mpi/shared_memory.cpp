@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -30,15 +32,20 @@ std::byte* create(const std::string& path, std::size_t bytes) {
   const int file = shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   if (file < 0) return nullptr;
   // A page that the file system has no room for would be a SIGBUS later.
-  std::byte* memory = posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : nullptr;
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  std::byte* memory = error == 0 ? map(file, bytes) : nullptr;
   close(file);
+  if (memory == nullptr) shm_unlink(path.c_str());
   return memory;
 }
 
 std::byte* attach(const std::string& path, std::size_t bytes) {
   const int file = shm_open(path.c_str(), O_RDWR, 0);
   if (file < 0) return nullptr;
-  std::byte* memory = map(file, bytes);
+  struct stat about {};
+  const bool whole = fstat(file, &about) == 0 && about.st_size >= static_cast<off_t>(bytes);
+  std::byte* memory = whole ? map(file, bytes) : nullptr;
   close(file);
   return memory;
 }

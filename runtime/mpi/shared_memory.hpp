@@ -9,8 +9,8 @@
 
 namespace quarkstar::runtime::mpi {
 
-/// A piece for the ranks of this one's host, zeroed. It has no name by the time open() returns, so nothing stays behind however the
-/// processes end.
+/// A piece for the ranks of this one's host, zeroed. It has no name by the time open() returns, so nothing stays behind where a process
+/// ends later.
 class SharedMemory {
  public:
   /// Collective over the job. bytes(ranks): of a piece for so many ranks, at least 8 each. Each rank writes and reads words in the piece

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Domain wall and Moebius through the command: settings, precisions, right-hand sides, residual masses, restart files, benchmarks.
+# Domain wall and Moebius through the command: settings, precisions, right-hand sides, residual masses, benchmarks.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 wall=(solve --gauge lattice.ildg --action domain-wall --mass 0.3 --ls 4 --m5 1.8 --threads 1)
@@ -32,13 +32,16 @@ expect 0 '^wrote other.json' "${moebius[@]}" --b5 1.5,1.5,1.5,1.5 --c5 0.5 --pre
 same other.json moebius.json
 expect 0 '^wrote other.json' "${moebius[@]}" --nu 1.2 --xi0 2.464 --m5 1.2 --precision single --json other.json
 
-# Columns that come in parts, other sources, and a restart.
+# Columns that come in parts, other sources; no restart files.
 expect 0 '^wrote other.json' "${moebius[@]}" --nrhs 5 --in-flight 2 --source point:0,0,0,3 --json other.json
 expect 0 '^wrote whole.json' "${moebius[@]}" --source point:0,0,0,3 --json whole.json
 cmp <(values other.json pion_midpoint) <(values whole.json pion_midpoint) || die "midpoints of columns that came in parts have other bits"
-expect 0 '^wrote saved.json' "${moebius[@]}" --columns 0 --checkpoint saved --json saved.json
-expect 2 'belongs to another problem' "${moebius[@]}" --columns 0 --c5 0.4 --checkpoint saved --json saved.json
-expect 0 '^wrote saved.json' "${moebius[@]}" --columns 0 --checkpoint saved --json saved.json
+expect 2 'error: --checkpoint: restart files hold solutions of four dimensions' "${moebius[@]}" --columns 0 --checkpoint saved --json x.json
+absent saved
+# A matrix of one site that is diagonal, so that the product with its inverse has neighbours alone; what has no inverse; what does not hop.
+expect 0 '^wrote other.json' "${moebius[@]}" --m5 1.5 --b5 1.4 --c5 0.4 --json other.json
+expect 2 'error: .*mass.*has no inverse' "${moebius[@]}" --m5 1.5 --b5 -0.4 --json x.json
+expect 2 'error: --b5: b5 and c5 are 0' "${moebius[@]}" --b5 0 --c5 0 --json x.json
 
 expect 2 'error: --ls: ' "${wall[@]}" --ls 5 --json x.json
 expect 2 'error: --ls: ' "${wall[@]}" --ls 34 --json x.json

@@ -1,6 +1,7 @@
 #include "codelets/actions/domain_wall/action.hpp"
 
 #include "codelets/actions/domain_wall/prepared_action.hpp"
+#include "runtime/graph/sum_capacity.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,9 @@ void check_parameters(const Parameters& parameters) {
     for (const double value : *values)
       if (!std::isfinite(value)) refuse(key, fmt::format("a coefficient of {}", value), "give finite numbers");
   }
+  bool hops = false;
+  for (std::size_t s = 0; s < parameters.b.size(); ++s) hops = hops || parameters.b[s] != 0 || parameters.c[s] != 0;
+  if (!hops) refuse("b5", "b5 and c5 are 0, and nothing hops", "give one that is not 0");
 }
 
 void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
@@ -31,6 +35,11 @@ void Action::check(const runtime::Decomposition& decomposition, const ActionRequ
   if (request.schwarz || request.unit != ActionRequest{}.unit)
     throw Error(ErrorKind::input, Parameter(request.schwarz ? "schwarz-block" : "aggregate"),
                 "this preconditioner is not for domain-wall fermions", "leave it out");
+  const double summands = 0.5 * static_cast<double>(volume(decomposition.lattice())) * five_.slices();
+  if (summands > static_cast<double>(runtime::most_summands))
+    throw Error(ErrorKind::input, Parameter("ls"),
+                fmt::format("{} slices have more sites than the {} over which sums are exact", five_.slices(), runtime::most_summands),
+                "use fewer slices or a smaller lattice");
   wilson::Action::check(decomposition, request);
 }
 

@@ -31,7 +31,7 @@ std::vector<std::vector<SliceMatrix>> matrices_of(int vectors, const PerVector& 
 EvenOdd::EvenOdd(wilson::Hopping& hopping, int vectors, const PerVector& mass, const Parameters& parameters, Schur schur)
     : hopping_(hopping),
       schur_(schur),
-      slices_(hopping.lattice(), vectors, matrices_of(vectors, mass, parameters)),
+      slices_(hopping.lattice(), vectors, matrices_of(vectors, mass, parameters), {hops_inverse, hops_inverse_adjoint}),
       odd_(hopping.lattice(), solved_parity, spinor_components, vectors),
       even_(hopping.lattice(), 1 - solved_parity, spinor_components, vectors) {
   const auto n = static_cast<std::size_t>(vectors);

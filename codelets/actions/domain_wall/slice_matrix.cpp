@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace quarkstar::domain_wall {
@@ -45,6 +46,13 @@ SliceMatrix SliceMatrix::inverse() const {
   SliceMatrix a = *this, result = identity(slices_);
   for (int chirality = 0; chirality < chiralities; ++chirality)
     for (int column = 0; column < slices_; ++column) {
+      int pivot = column;
+      for (int row = column + 1; row < slices_; ++row)
+        if (std::abs(a.at(chirality, row, column)) > std::abs(a.at(chirality, pivot, column))) pivot = row;
+      for (int j = 0; pivot != column && j < slices_; ++j) {
+        std::swap(a.at(chirality, pivot, j), a.at(chirality, column, j));
+        std::swap(result.at(chirality, pivot, j), result.at(chirality, column, j));
+      }
       const double scale = 1 / a.at(chirality, column, column);
       for (int j = 0; j < slices_; ++j) {
         a.at(chirality, column, j) *= scale;
@@ -72,6 +80,7 @@ double SliceMatrix::norm() const {
         row += std::abs(at(chirality, i, j));
         column += std::abs(at(chirality, j, i));
       }
+      if (!std::isfinite(row + column)) return std::numeric_limits<double>::quiet_NaN();
       rows = std::max(rows, row);
       columns = std::max(columns, column);
     }

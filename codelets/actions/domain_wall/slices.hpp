@@ -18,8 +18,9 @@ class Slices {
     double factor = 1;
   };
 
-  /// matrices[i][v]: number i, of right-hand side v, or of all where there is one. In the precision of the lattice.
-  Slices(LatticePointer lattice, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices);
+  /// matrices[i][v]: number i, of right-hand side v, or of all where there is one. In the precision of the lattice. in_place: numbers of
+  /// those whose result may be in the place of what is read, which are stored as dense ones.
+  Slices(LatticePointer lattice, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices, const std::vector<int>& in_place);
 
   /// Submits out = T in + S x with T, S of `first` and `second` (nullptr: nothing), and sums over the slices. Only T may be dense, and then
   /// out may be its field. Cost per site of the fifth dimension: 48 L_s flop where T is dense, else 24 or 72 for each; bytes: every field

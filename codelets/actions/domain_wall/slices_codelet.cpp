@@ -135,12 +135,14 @@ double flops_of(Form form, int slices) {
 
 }  // namespace
 
-Slices::Slices(LatticePointer lattice, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices)
+Slices::Slices(LatticePointer lattice, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices, const std::vector<int>& in_place)
     : lattice_(std::move(lattice)), vectors_(vectors), sums_(static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {
   std::vector<double> numbers;
   for (const std::vector<SliceMatrix>& of_vectors : matrices) {
     const int step = all_fit(of_vectors, [](const SliceMatrix& m) { return has_neighbours_at(m, -1); }) ? -1 : 1;
-    const Form form = all_fit(of_vectors, [](const SliceMatrix& m) { return m.is_diagonal(); })                  ? Form::diagonal
+    const bool is_dense = std::find(in_place.begin(), in_place.end(), static_cast<int>(kinds_.size())) != in_place.end();
+    const Form form = is_dense                                                                                   ? Form::dense
+                      : all_fit(of_vectors, [](const SliceMatrix& m) { return m.is_diagonal(); })                ? Form::diagonal
                       : all_fit(of_vectors, [step](const SliceMatrix& m) { return has_neighbours_at(m, step); }) ? Form::neighbours
                                                                                                                  : Form::dense;
     kinds_.push_back({form, step, static_cast<std::int64_t>(numbers.size())});
