@@ -43,9 +43,11 @@ struct ColourHops {
 
   __device__ __forceinline__ int lanes() const { return W > 0 ? W : lanes_at_run_time; }
 
+  /// A loop that the compiler unrolls when it has simplified the body: written out it becomes the same code in several times the time.
   template <class Body>
   __device__ __forceinline__ void for_directions(Body&& body) const {
-    site::unroll<8>(body);
+#pragma unroll
+    for (int d = 0; d < 8; ++d) body(d);
   }
   __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) {
     find(a.neighbours, a.faces_at, d);
