@@ -38,8 +38,8 @@ struct MultigridSettings {
   int smoother_steps = 4;       ///< of GCR on each level but the coarsest, behind the coarse correction
   int cycle_steps = 2;          ///< of GCR with a cycle as its preconditioner, on levels between: 1 is a V-cycle, more a K-cycle
   int coarse_steps = 16;        ///< of GCR on the coarsest level
-  int setup_steps = 8;          ///< of BiCGStab that make null vectors from noise
-  int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make at first
+  int setup_steps = 40;         ///< of BiCGStab that make null vectors from noise
+  int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
   bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
   NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits
 };

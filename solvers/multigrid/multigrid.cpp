@@ -75,8 +75,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   if (found == Loaded::near) step(0, "refreshing", [&] { refresh(*m); });
   else if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
   coarsen(*m);
-  if (settings.setup_cycles > 0 && !loaded) {
-    for (int cycle = 0; cycle < settings.setup_cycles; ++cycle) improve(*m);
+  for (int cycle = 0; cycle < settings.setup_cycles && !loaded; ++cycle) {
+    improve(*m);
     coarsen(*m);
   }
   runtime::Session::current().wait_all();

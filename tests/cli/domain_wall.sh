@@ -40,7 +40,7 @@ expect 2 'error: --checkpoint: restart files hold solutions of four dimensions' 
 absent saved
 # A matrix of one site that is diagonal, so that the product with its inverse has neighbours alone; what has no inverse; what does not hop.
 expect 0 '^wrote other.json' "${moebius[@]}" --m5 1.5 --b5 1.4 --c5 0.4 --json other.json
-expect 2 'error: .*mass.*has no inverse' "${moebius[@]}" --m5 1.5 --b5 -0.4 --json x.json
+expect 2 'error: .*mass.*has no inverse' "${moebius[@]}" --m5 1.5 --b5 -0.4 --c5 0.4 --json x.json
 expect 2 'error: --b5: b5 and c5 are 0' "${moebius[@]}" --b5 0 --c5 0 --json x.json
 
 expect 2 'error: --ls: ' "${wall[@]}" --ls 5 --json x.json
