@@ -199,6 +199,8 @@ void BlockLanczos::estimate_window() {
         before = middle;
         at = found.theta(i);
       }
+      constexpr double least = 1e-8, usual = 1e-3;  // where all wanted modes are zero modes, up to rounding, any end above them will do
+      if (!(window.low > least * window.high)) window.low = usual * window.high;
     }
   }
   state_.degree = settings_.degree > 0 ? settings_.degree : filter_degree(window);

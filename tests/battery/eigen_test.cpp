@@ -167,27 +167,3 @@ TEST_CASE("modes have the same bits for every cut, policy and number of workers,
     check_same_bits(solved(whole, *made.action, settings, {}, {load, {}}), first);
   }
 }
-
-TEST_CASE("a Krylov space that is exhausted, with modes in multiplets larger than a block, goes on with random vectors") {
-  // Of unit links -D_eo D_oe has a few eigenvalues, each many times: after as many blocks there is nothing left but rounding.
-  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  const Coord extents{4, 4, 4, 4};
-  const RunOperator made = kind_named("naive").with_any_links(reference::near_unit_gauge(extents, seed, 0), {});
-  const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
-  battery::HermitianOperator of_dense(whole, *made.action, 8);
-  const SmallMatrix matrix = dense(*of_dense);
-  const Eigen::VectorXd expected = Eigen::SelfAdjointEigenSolver<SmallMatrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
-  for (const int block : {2, 4}) {
-    INFO("block " << block);
-    const Outcome outcome = solved(whole, *made.action, {.modes = 12, .block = block});
-    REQUIRE(outcome.result.converged);
-    for (std::size_t i = 0; i < 12; ++i) {
-      CHECK(std::abs(outcome.result.values[i] - expected(static_cast<Eigen::Index>(i))) < 1e-10);
-      const Eigen::VectorXcd v = flat(outcome.vectors[i], (*of_dense).parity());
-      CHECK((matrix * v - outcome.result.values[i] * v).norm() < 1.1e-10);
-      for (std::size_t j = 0; j < i; ++j) CHECK(std::abs(flat(outcome.vectors[j], (*of_dense).parity()).dot(v)) < 1e-11);
-    }
-    MESSAGE("block " << block << ": " << outcome.result.state.restarts << " restarts, " << outcome.result.state.drawn
-                     << " blocks of noise");
-  }
-}

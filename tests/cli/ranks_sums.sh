@@ -13,12 +13,12 @@ same_bits() {
 }
 solve=(solve --gauge lattice.ildg --kappa 0.1 --columns 0-1 --tol 1e-6 --threads 1)
 reference "${solve[@]}"
-for names in aa ab aab abab; do same_bits $names "${solve[@]}"; done
+for names in ab abab; do same_bits $names "${solve[@]}"; done
 same_bits aab "${solve[@]}" --policy eager --check-every 3 --in-flight 2 --nrhs 1
 # Many sums in one step: of sixteen right-hand sides.
 eight=(solve --gauge lattice.ildg --action naive --masses 0.3,0.4,0.5,0.6,0.7,0.8,0.9,1 --columns 0,1,2 --nrhs 16 --tol 1e-6 --threads 1 --solver cg)
 reference "${eight[@]}"
-for names in aa aab; do same_bits $names "${eight[@]}"; done
+same_bits aab "${eight[@]}"
 # Hosts whose ranks cannot share memory.
 reference "${solve[@]}"
 export MPI_PROBE_NO_MEMORY=1

@@ -106,9 +106,9 @@ for place in "${places[@]}"; do
 done
 hosts=aabb
 QUARKSTAR_GPU_IPC=on verdict "--devices 0 --share-gpus" 'from GPU to GPU between 2 of 6 pairs of ranks, others by the threads of their hosts$'
-compare "--devices 0 --share-gpus" "${wilson[@]}" --precision single --ranks 1,1,1,4
+compare "--devices 0 --share-gpus" "${wilson[@]}" --precision single
 fused "two hosts of two ranks"
-compare "--devices 0 --share-gpus" "${hisq[@]}" --precision half --links 9 --ranks 1,1,1,4
+compare "--devices 0 --share-gpus" "${hisq[@]}" --precision half --links 9
 hosts=aa
 unset QUARKSTAR_GPU_IPC
 
