@@ -1,6 +1,7 @@
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
 #include "codelets/coarse/operator_cuda.hpp"
+#include "codelets/coarse/threads_cuda.cuh"
 
 #include <cuda_runtime.h>
 
@@ -11,8 +12,6 @@ using site::Lane;
 
 constexpr unsigned threads = 128;
 
-__device__ bool idles(const std::int32_t* idle) { return idle != nullptr && *idle != 0; }
-__device__ std::uint64_t thread_number() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 /// coarse::multiply_block() for one row and Count vectors, whose places in a group of components are `at` words behind its first.
@@ -42,17 +41,12 @@ __global__ void __launch_bounds__(threads)
     operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
   using V = Lane<F>;
   constexpr int words = 2 * coarse::lanes_of_components;
-  const int parts = (a.vectors + Count - 1) / Count, first = static_cast<int>(blockIdx.x) % parts * Count;
+  const int parts = (a.vectors + Count - 1) / Count;
   const std::uint64_t id = std::uint64_t{blockIdx.x / static_cast<unsigned>(parts)} * blockDim.x + threadIdx.x;
-  if (idles(idle) || id >= work) return;
-  bool wanted[Count], any = false;
+  const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.x) % parts * Count, a.vectors - 1, a.left_out};
+  if (idles(idle) || id >= work || vectors.none()) return;
   int at[Count];
-  for (int t = 0; t < Count; ++t) {
-    wanted[t] = first + t < a.vectors && (a.left_out == nullptr || a.left_out[first + t] == 0);
-    any = any || wanted[t];
-    at[t] = min(first + t, a.vectors - 1) * words;
-  }
-  if (!any) return;
+  for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
   const auto lane = static_cast<int>(id % coarse::lanes_of_components);
   const std::uint64_t place = id / coarse::lanes_of_components;
   const auto groups = static_cast<std::uint64_t>(a.groups), group = place % groups;
@@ -68,7 +62,7 @@ __global__ void __launch_bounds__(threads)
     for (std::size_t b = 1; b < 9; ++b) multiply_block(a, matrix + b * block_words, sources.from[b], at, sum);
   const std::size_t begin = (outer * groups + group) * static_cast<std::size_t>(a.vectors * words) + static_cast<std::size_t>(lane);
   site::unroll<Count>([&](auto t) {
-    if (!wanted[t]) return;
+    if (!vectors.wanted(t)) return;
     const std::size_t word = begin + static_cast<std::size_t>(at[t]);
     if (a.base != nullptr) {
       const site::Complex<V> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};

@@ -1,5 +1,6 @@
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
+#include "codelets/coarse/threads_cuda.cuh"
 #include "codelets/coarse/transfer_cuda.hpp"
 
 #include <cuda_runtime.h>
@@ -15,8 +16,6 @@ using site::Lane;
 
 constexpr unsigned threads = 128;
 
-__device__ bool idles(const std::int32_t* idle) { return idle != nullptr && *idle != 0; }
-
 /// A lane of a group of aggregates, and a number below `most`, of a thread; neighbouring threads have neighbouring lanes.
 struct Place {
   std::int64_t group;
@@ -26,7 +25,6 @@ struct Place {
         lane(static_cast<int>(id % static_cast<std::uint64_t>(lanes))),
         number(static_cast<int>(id / static_cast<std::uint64_t>(lanes) % static_cast<std::uint64_t>(most))) {}
 };
-__device__ std::uint64_t thread_number() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 /// Components c and c + 1 of fine vector v of n at a site, in one lane: one or two loads where they lie in a chunk.
 template <int Kind, class F>
@@ -49,20 +47,6 @@ __device__ __forceinline__ void load_pair(const TransferArguments<F>& a, F* fiel
   }
 }
 
-/// The vectors of a thread: so many from `first` on, of which those beyond the last are read as the last.
-template <int Count>
-struct Vectors {
-  int first, last;
-  const std::int32_t* left_out;
-  __device__ int number(int t) const { return min(first + t, last); }
-  __device__ bool wanted(int t) const { return first + t <= last && (left_out == nullptr || left_out[first + t] == 0); }
-  __device__ bool none() const {
-    for (int t = 0; t < Count; ++t)
-      if (wanted(t)) return false;
-    return true;
-  }
-};
-
 /// Components that a thread of prolong_range has at a time: of a spinor half of them.
 template <int Kind>
 inline constexpr int components_at_a_time = Kind == coarse::coarse_kind ? 4 : 6;
@@ -75,7 +59,7 @@ __global__ void __launch_bounds__(threads)
   constexpr int some = components_at_a_time<Kind>;
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  const Vectors<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
+  const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
   const std::uint32_t site = a.sites[place.group * a.aggregate_sites + place.number], parity = site & 1;
   if (a.fine[parity] == nullptr || vectors.none()) return;
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
@@ -118,7 +102,7 @@ __global__ void __launch_bounds__(threads)
   using V = Lane<F>;
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, 2 * a.count / rows_at_a_time);
-  const Vectors<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
+  const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
   if (vectors.none() || !a.mask.have(coarse::colour_at(a, coarse_site))) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -37,20 +38,28 @@ __device__ __forceinline__ void wait_for_predecessors() {
 /// before it. At 16^4 a fifth slower in single, a third in half precision, from 24^4 on 1 to 4 % faster (one H200, docs/results).
 inline constexpr std::int64_t least_overlapping = 1 << 16;
 
-/// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.
+/// kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a
+/// capture. shared_bytes: of a block, besides what the kernel declares; up to what the GPU has.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), bool overlap, dim3 blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch_with_shared_memory(void (*kernel)(Parameters...), std::size_t shared_bytes, bool overlap, dim3 blocks, dim3 threads,
+                               cudaStream_t stream, Arguments&&... arguments) {
+  if (shared_bytes > 0) (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t configuration{};
   configuration.gridDim = blocks;
   configuration.blockDim = threads;
+  configuration.dynamicSmemBytes = shared_bytes;
   configuration.stream = stream;
   configuration.attrs = &early;
   configuration.numAttrs = overlap && kernels_can_overlap() ? 1 : 0;
   // A failure shows in cudaGetLastError, as with <<<>>>.
   (void)cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...);
+}
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), bool overlap, dim3 blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
+  launch_with_shared_memory(kernel, 0, overlap, blocks, threads, stream, std::forward<Arguments>(arguments)...);
 }
 template <class... Parameters, class... Arguments>
 void launch_overlapping(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {

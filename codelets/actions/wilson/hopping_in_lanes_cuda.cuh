@@ -3,7 +3,6 @@
 // consecutive sites, whose neighbours then are in L1 for most hops, and the links of a tile, one lane for all vectors, come into shared
 // memory by bulk copies while the tile before is computed.
 #include "codelets/actions/wilson/hopping_cuda.cuh"
-#include "runtime/gpu/cuda_launch_shared.cuh"
 
 namespace quarkstar::cuda {
 
