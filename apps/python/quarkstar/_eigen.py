@@ -3,18 +3,20 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
 
 import numpy as np
 
 from . import _library as c
+from ._closing import Closing
 from ._errors import check
 from ._operator import Operator
 
 
-class Eigenvectors:
+class Eigenvectors(Closing):
     """Lowest modes of A of an operator's even-odd system: -D_eo D_oe of staggered actions, else Mh^+ Mh. `values`: lambda, ascending;
     `residuals`: |A v - lambda v|. They stay in host memory until close(), or until no operator is deflated by them. A context manager."""
+
+    _free = "qs_eigenvectors_free"
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self._handle = handle
@@ -32,21 +34,6 @@ class Eigenvectors:
     def write(self, path: str | os.PathLike[str]) -> None:
         """The file of `quarkstar eigen`, for the command's --deflate too."""
         check(c.library.qs_eigenvectors_write(self._handle, os.fsencode(path)))
-
-    def close(self) -> None:
-        handle, self._handle = self._handle, ctypes.c_void_p()
-        if handle:
-            c.library.qs_eigenvectors_free(handle)
-
-    def __enter__(self) -> "Eigenvectors":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self.close()
 
 
 def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, basis: int = 0, degree: int = 0,

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _library as c
 from ._arrays import Array, Vectors, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape, zeros_beside
+from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
 from ._session import components, plain, settings_of
@@ -71,8 +72,10 @@ def source_text(point: Sequence[int] | None, wall: int | None, source: str | Non
     return given[0]
 
 
-class Operator:
+class Operator(Closing):
     """M of an action on a gauge field, and what solves M x = b. A context manager; `last` is the SolveReport of the last solve."""
+
+    _free = "qs_operator_free"
 
     def __init__(self, gauge: Gauge, action: str, settings: dict[str, Any]) -> None:
         self._handle = ctypes.c_void_p()
@@ -92,22 +95,6 @@ class Operator:
             raise InputError("operator: it has been closed; make another", "operator")
         self.gauge.session.handle  # raises where it has been closed
         return self._handle
-
-    def close(self) -> None:
-        """Gives up its memory; solutions stay."""
-        handle, self._handle = self._handle, ctypes.c_void_p()
-        if handle:
-            c.library.qs_operator_free(handle)
-
-    def __enter__(self) -> "Operator":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self.close()
 
     def _vectors(self, array: Any, layout: str, argument: str) -> tuple[Array, int]:
         """The array, and how many vectors it holds: a leading dimension where there may be several."""
