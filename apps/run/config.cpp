@@ -170,7 +170,7 @@ void check_action(const RunConfig& config) {
   std::vector<double> masses = config.masses();
   std::sort(masses.begin(), masses.end());
   if (const auto twice = std::adjacent_find(masses.begin(), masses.end()); twice != masses.end())
-    refuse(std::string(kind.mass_key).c_str(), fmt::format("{} is given twice", *twice), "give each value once");
+    refuse(kind.mass_key, fmt::format("{} is given twice", *twice), "give each value once");
   if (kind.slices(config.settings) > 1 && !config.checkpoint.empty())
     refuse("checkpoint", "restart files hold solutions of four dimensions, from which a solve with a fifth one cannot go on",
            "leave it out");

@@ -1,6 +1,7 @@
 #include "apps/run/generate_run.hpp"
 
 #include "apps/run/gauge_io.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
@@ -33,10 +34,9 @@ void require_room(const runtime::Session& session, const gauge::GaugeField& link
   for (const runtime::Block& block : links.blocks()) bytes[block.owner] += links.shape(block).reals() * sizeof(double);
   for (const auto& [owner, wanted] : bytes) {
     if (owner >= session.gpu_count() || wanted <= session.device_memory(owner)) continue;
-    constexpr double gib = 1 << 30;
     throw Error(ErrorKind::environment, session.worker(owner).name,
-                fmt::format("the links of its blocks take {:.2f} GiB, {:.2f} GiB are free", static_cast<double>(wanted) / gib,
-                            static_cast<double>(session.device_memory(owner)) / gib),
+                fmt::format("the links of its blocks take {}, {} are free", bytes_text(static_cast<double>(wanted)),
+                            bytes_text(static_cast<double>(session.device_memory(owner)))),
                 "use more GPUs, or --devices cpu");
   }
 }

@@ -10,11 +10,10 @@
 
 namespace quarkstar::domain_wall {
 
-void check_parameters(const Parameters& parameters) {
+void check_parameters(const Parameters& parameters, int slices) {
   const auto refuse = [](const char* key, const std::string& what, const std::string& remedy) {
     throw Error(ErrorKind::input, Parameter(key), what, remedy);
   };
-  const int slices = parameters.slices();
   if (slices < least_slices || slices > most_slices || slices % 2 != 0)
     refuse("ls", fmt::format("{} slices", slices), fmt::format("give an even number from {} to {}", least_slices, most_slices));
   if (!(parameters.m5 > 0 && parameters.m5 < 2))

@@ -4,8 +4,9 @@
 
 namespace quarkstar::domain_wall {
 
-/// Throws Error(input) naming the setting for parameters that make no sense: m5, ls, b5, c5.
-void check_parameters(const Parameters& parameters);
+/// Throws Error(input) naming the setting for parameters that make no sense: m5, ls, b5, c5. slices: as many as b5 and c5 should have.
+void check_parameters(const Parameters& parameters, int slices);
+inline void check_parameters(const Parameters& parameters) { check_parameters(parameters, parameters.slices()); }
 
 /// Domain-wall fermions on links that outlive it: Shamir's, or Moebius with b and c of each slice. The mass of a solve is m.
 class Action final : public wilson::Action {

@@ -2,13 +2,9 @@
 #include "codelets/actions/wilson/kind.hpp"
 
 #include "codelets/actions/domain_wall/action.hpp"
-#include "runtime/system/error.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace quarkstar {
 namespace {
@@ -44,15 +40,7 @@ class DomainWallKind : public WilsonKind {
     bench_mass = {0.05, 1e-6, 10};
   }
 
-  void check(const SettingValues& values) const override {
-    const domain_wall::Parameters parameters = five(values);
-    const auto slices = static_cast<std::size_t>(std::max(0, get<int>(values, "ls")));
-    for (const auto& [key, numbers] : {std::pair{"b5", &parameters.b}, {"c5", &parameters.c}})
-      if (numbers->size() != slices)
-        throw Error(ErrorKind::input, Parameter(key), fmt::format("{} numbers for {} slices", numbers->size(), slices),
-                    "give one for all, or one for each");
-    domain_wall::check_parameters(parameters);
-  }
+  void check(const SettingValues& values) const override { domain_wall::check_parameters(five(values), get<int>(values, "ls")); }
   int slices(const SettingValues& values) const override { return get<int>(values, "ls"); }
   int images(Schur) const override { return 2; }
 

@@ -26,13 +26,6 @@ SliceMatrix SliceMatrix::transposed() const {
   return result;
 }
 
-SliceMatrix SliceMatrix::times(double factor) const {
-  SliceMatrix result = *this;
-  for (std::vector<double>& numbers : result.numbers_)
-    for (double& number : numbers) number *= factor;
-  return result;
-}
-
 SliceMatrix operator*(const SliceMatrix& a, const SliceMatrix& b) {
   SliceMatrix product(a.slices());
   for (int chirality = 0; chirality < SliceMatrix::chiralities; ++chirality)

@@ -20,10 +20,8 @@ class SliceMatrix {
   double at(int chirality, int row, int column) const { return numbers_[static_cast<std::size_t>(chirality)][place(row, column)]; }
 
   SliceMatrix transposed() const;
-  SliceMatrix times(double factor) const;
   friend SliceMatrix operator*(const SliceMatrix& a, const SliceMatrix& b);
-  /// By elimination without exchanges: for the matrices below, of which no leading minor vanishes but for parameters that make them
-  /// singular.
+  /// By elimination with exchanges of rows; of a singular matrix not finite.
   SliceMatrix inverse() const;
   /// sqrt(|T|_1 |T|_infinity), which no |T psi| / |psi| exceeds.
   double norm() const;
