@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 common=(--gauge lattice.ildg --action naive --threads 1 --no-tune)
-eigen=(eigen "${common[@]}" --modes 12)
+eigen=(eigen "${common[@]}" --modes 12 --block 2 --basis 20 --degree 10)  # some fifty restarts, so that kills come between them
 solve=(solve "${common[@]}" --mass 0.005 --columns 0 --tol 1e-10)
 iterations() { grep -o '"iterations": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*'; }
 
