@@ -1,5 +1,6 @@
 #include "apps/bench/action_bench.hpp"
 
+#include "apps/run/config.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
@@ -22,28 +23,34 @@ HostField host_field(int components, const Coord& lattice) {
   return field;
 }
 
-/// What benchmarks measure: that mass, or one of a list.
-ActionRun benchmarked(const ActionKind& kind, double mass, const SettingValues& settings = {}) {
+ActionRun run_with(SettingValues settings) {
   ActionRun run;
-  run.settings = settings;
-  for (const auto& [key, value] : kind.bench_settings) run.settings.emplace(key, value);
-  const bool is_list = kind.setting(kind.mass_key)->type == ActionSetting::Type::reals;
-  run.settings[std::string(kind.mass_key)] = is_list ? SettingValue(std::vector{mass}) : SettingValue(mass);
+  run.settings = std::move(settings);
   return run;
 }
 
 }  // namespace
 
-ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks,
-                         std::optional<double> mass)
+SettingValues benchmarked(const ActionKind& kind, const SettingValues& given) {
+  SettingValues values;
+  for (const auto& [key, value] : kind.bench_settings) set_value(values, *kind.setting(key), value);
+  const double mass = kind.bench_mass.usual;
+  const ActionSetting& of_mass = *kind.setting(kind.mass_key);
+  set_value(values, of_mass, of_mass.type == ActionSetting::Type::reals ? SettingValue(std::vector{mass}) : SettingValue(mass));
+  for (const auto& [key, value] : given) values.insert_or_assign(key, value);
+  return values;
+}
+
+ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const SettingValues& settings,
+                         const Coord& blocks)
     : session_(session),
       kind_(action),
       blocks_(blocks),
       chosen_cut_(true),
-      mass_(mass.value_or(action.bench_mass.usual)),
       decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
-  ActionRun run = benchmarked(kind_, mass_);
+  ActionRun run = run_with(benchmarked(kind_, settings));
+  mass_ = kind_.masses(run.settings).front();
   constexpr std::size_t first_mass[] = {0};
   if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_), run);  // no values, so nothing to smear
   else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), run)(first_mass);
@@ -52,13 +59,11 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
 
 ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
                          const SettingValues& settings)
-    : session_(session),
-      kind_(action),
-      chosen_cut_(false),
-      mass_(action.bench_mass.usual),
-      decomposition_(decomposition),
-      operator_(
-          kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), benchmarked(kind_, mass_, settings))) {}
+    : session_(session), kind_(action), chosen_cut_(false), decomposition_(decomposition) {
+  const ActionRun run = run_with(benchmarked(kind_, settings));
+  mass_ = kind_.masses(run.settings).front();
+  operator_ = kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), run);
+}
 
 HostField ActionBench::wave(std::size_t step) const {
   HostField field = host_field(operator_.action->components(), decomposition_.lattice());

@@ -29,15 +29,18 @@ struct TunedTiming {
   stencil::Launch launch{};
 };
 
+/// The settings of an action that is measured: those given, else what is usual on a hot configuration (ActionKind::bench_mass,
+/// bench_settings).
+SettingValues benchmarked(const ActionKind& kind, const SettingValues& given);
+
 /// An action on one lattice, its links made once.
 class ActionBench {
  public:
-  /// Of a hot configuration: close to a mass of zero CG converges about as slowly as in physics. blocks: their number in each direction;
-  /// zeros: as plan() says. mass: the value of ActionKind::mass_key, else the action's bench_mass.
-  ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks = {},
-              std::optional<double> mass = {});
-  /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner. settings: other than those
-  /// that benchmarks have.
+  /// Of a hot configuration: close to a mass of zero CG converges about as slowly as in physics. settings: those
+  /// of the operator that are not the usual ones. blocks: their number in each direction; zeros: as plan() says.
+  ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const SettingValues& settings = {},
+              const Coord& blocks = {});
+  /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
   ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
               const SettingValues& settings = {});
 
@@ -71,7 +74,7 @@ class ActionBench {
   const ActionKind& kind_;
   Coord blocks_{};  ///< zeros: chosen
   bool chosen_cut_;
-  double mass_;
+  double mass_ = 0;
   runtime::Decomposition decomposition_;
   HostGauge gauge_;
   RunOperator operator_;

@@ -1,6 +1,7 @@
 #include "apps/bench/bench_options.hpp"
 
-#include "apps/command/commands.hpp"
+#include "apps/bench/action_bench.hpp"
+#include "apps/run/check_action.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/actions/session_tuning.hpp"
@@ -204,6 +205,39 @@ std::vector<std::string> solvers_of(const BenchOptions& options) {
       throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is not for the action {}", solver, options.action),
                   fmt::format("use {}", fmt::join(known, ", ")));
   return options.solvers.empty() ? kind.bench_solvers : options.solvers;
+}
+
+RunConfig asked_of(const BenchOptions& options) {
+  RunConfig config;
+  config.action = &kind_named(options.action);
+  apply_settings(config, *options.settings);
+  check_applicable(config);
+  const ActionKind& kind = *config.action;
+  const SettingValues settings = benchmarked(kind, config.settings);
+  kind.check(settings);
+  const auto refuse_mass = [&kind](const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::input, fmt::format("--{}", kind.mass_key), what, remedy);
+  };
+  const std::vector<double> masses = kind.masses(settings);
+  if (masses.size() != 1) refuse_mass(fmt::format("{} values, where all right-hand sides have one", masses.size()), "give one");
+  if (!(masses[0] >= kind.bench_mass.least && masses[0] <= kind.bench_mass.most))
+    refuse_mass(fmt::format("{} is out of range", masses[0]), fmt::format("use {:g} to {:g}", kind.bench_mass.least, kind.bench_mass.most));
+  return config;
+}
+
+void add_operator_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
+  const std::vector<const ActionKind*>& kinds = action_kinds();
+  const auto is_of_operator = [&kinds](std::string_view key) {
+    const auto has = [key](const ActionKind* kind) {
+      return kind->setting(key) != nullptr && std::find(kind->link_files.begin(), kind->link_files.end(), key) == kind->link_files.end();
+    };
+    return std::any_of(kinds.begin(), kinds.end(), has);
+  };
+  for (const Setting& setting : run_settings())
+    if (is_of_operator(setting.key)) add_setting_flag(command, setting, options->settings);
+  std::vector<std::string> usual;
+  for (const ActionKind* kind : kinds) usual.push_back(fmt::format("{} --{} {:g}", kind->name, kind->mass_key, kind->bench_mass.usual));
+  command.footer(fmt::format("Links are those of a hot configuration, and without a flag: {}.", fmt::join(usual, ", ")));
 }
 
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {

@@ -1,6 +1,7 @@
 #pragma once
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
 #include "apps/bench/extra_solves.hpp"
+#include "apps/command/commands.hpp"
 #include "apps/run/config.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/session_defaults.hpp"
@@ -40,14 +41,13 @@ struct BenchOptions {
   std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
-  std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
-  Coord blocks{};                    ///< zeros: as a solve cuts
-  int iterations = 0;                ///< 0: 512 on GPUs, 64 on CPUs
-  std::optional<double> mass;        ///< of operators, ActionKind::mass_key; none: the action's own
-  ExtraSolves extra;                 ///< of `bench solver`
-  std::shared_ptr<std::vector<Assignment>> settings = std::make_shared<std::vector<Assignment>>();  ///< of `bench multigrid`: a solve's
-  EigenSettings eigen{.modes = 16};                                                                 ///< of `bench eigen`,
-  int restarts = 2;                                                                                 ///< after which its solve ends
+  std::vector<std::string> solvers;                                    ///< none: bicgstab and cgnr, staggered cg
+  Coord blocks{};                                                      ///< zeros: as a solve cuts
+  int iterations = 0;                                                  ///< 0: 512 on GPUs, 64 on CPUs
+  ExtraSolves extra;                                                   ///< of `bench solver`
+  Assignments settings = std::make_shared<std::vector<Assignment>>();  ///< a solve's: of the action, and of multigrid
+  EigenSettings eigen{.modes = 16};                                    ///< of `bench eigen`,
+  int restarts = 2;                                                    ///< after which its solve ends
 };
 
 /// Bandwidth of the memory behind a session's blocks.
@@ -99,6 +99,12 @@ std::vector<std::string> solvers_of(const BenchOptions& options);
 /// --nrhs, or what is usual for the action.
 std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options);
 
+/// A run with `settings`. Throws Error(input) naming the flag for those of other actions, values that exclude each other, and masses that
+/// the action cannot have on a hot configuration, or more than one.
+RunConfig asked_of(const BenchOptions& options);
+
+/// Adds a flag for every setting of an action's operator.
+void add_operator_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 /// Adds --vectors-a-thread and --vectors-in-lanes.

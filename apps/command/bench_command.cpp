@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
-
 namespace quarkstar::app {
 namespace {
 
@@ -42,28 +40,6 @@ void run_submission(const BenchOptions& options) {
   else
     fmt::print("rank {} of {}: {:.1f} us, {:.1f} tasks, {:.1f} messages, {:.1f} sums an iteration; set-up {:.3f} s\n", job.rank(),
                job.size(), t.microseconds, t.tasks, t.messages, t.sums, t.set_up_seconds);
-}
-
-/// Settings by which operators of some action differ (ActionKind::mass_key).
-std::set<std::string> mass_keys() {
-  std::set<std::string> keys;
-  for (const ActionKind* kind : action_kinds()) keys.emplace(kind->mass_key);
-  return keys;
-}
-
-/// Flags that mean something for other actions only, and masses that this one cannot have on a hot configuration.
-void check_action_flags(const CLI::App& command, const BenchOptions& options) {
-  const ActionKind& kind = kind_named(options.action);
-  const auto refuse_given = [&](const std::string& flag, const std::string& remedy) {
-    const CLI::Option* option = command.get_option_no_throw(flag);
-    if (option != nullptr && option->count() > 0)
-      throw Error(ErrorKind::input, flag, fmt::format("it means nothing for the action {}", kind.name), remedy);
-  };
-  for (const std::string& key : mass_keys())
-    if (key != kind.mass_key) refuse_given("--" + key, fmt::format("give --{}", kind.mass_key));
-  if (options.mass && !(*options.mass >= kind.bench_mass.least && *options.mass <= kind.bench_mass.most))
-    throw Error(ErrorKind::input, fmt::format("--{}", kind.mass_key), fmt::format("{} is out of range", *options.mass),
-                fmt::format("use {:g} to {:g}", kind.bench_mass.least, kind.bench_mass.most));
 }
 
 }  // namespace
@@ -124,20 +100,14 @@ void add_bench(CLI::App& app) {
   eigen->add_option("--restarts", options->restarts, "After which the solve ends, converged or not")
       ->check(at_least(1))
       ->capture_default_str();
-  for (CLI::App* command : {solver, multigrid, eigen}) {
+  for (CLI::App* command : {solver, multigrid, eigen})
     add_coord_flag(*command, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
-    for (const std::string& key : mass_keys()) {
-      std::vector<std::string> usual;
-      for (const ActionKind* kind : action_kinds())
-        if (kind->mass_key == key) usual.push_back(fmt::format("{} {:g}", kind->name, kind->bench_mass.usual));
-      command->add_option("--" + key, options->mass, fmt::format("Of all right-hand sides (default: {})", fmt::join(usual, ", ")));
-    }
-  }
+  for (CLI::App* command : {dslash, solver, multigrid, eigen}) add_operator_flags(*command, options);
   for (const auto& [command, run_it] :
        {std::pair(blas, &run_bench_blas), std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver),
         std::pair(multigrid, &run_bench_multigrid), std::pair(eigen, &run_bench_eigen)})
     command->callback([options, command = command, run_it = run_it] {
-      check_action_flags(*command, *options);
+      asked_of(*options);  // fails before anything is measured
       if (command->get_name() == "multigrid" && command->get_option("--precision")->count() == 0)
         options->precisions = {"single", "double"};
       run_it(*options);

@@ -34,7 +34,7 @@ class Table {
   }
 
   void add_lattice(const Coord& lattice) {
-    const ActionBench bench(session_, lattice, kind_named(options_.action));
+    const ActionBench bench(session_, lattice, kind_named(options_.action), asked_of(options_).settings);
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
         for (const int vectors : numbers_of_right_hand_sides(options_)) {

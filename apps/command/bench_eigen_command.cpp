@@ -151,6 +151,7 @@ void print_projection(const Json& row) {
 }  // namespace
 
 void run_bench_eigen(const BenchOptions& options) {
+  require_four_dimensions(kind_named(options.action), asked_of(options).settings);
   Json result = {{"eigen", Json::array()}, {"projection", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
@@ -160,7 +161,7 @@ void run_bench_eigen(const BenchOptions& options) {
     for (const Coord& lattice : options.lattices.empty() ? std::vector{usual} : options.lattices) {
       const ActionKind& kind = kind_named(options.action);
       check_eigen(options.eigen, static_cast<double>(volume(lattice)) / 2 * kind.components);
-      const ActionBench bench(session, lattice, kind, options.blocks, options.mass);
+      const ActionBench bench(session, lattice, kind, asked_of(options).settings, options.blocks);
       const EigenBench eigen(options, session, bench, devices, memory);
       result["eigen"].push_back(eigen.solve());
       if (!options.json) print_solve(result["eigen"].back(), memory.owners_triad);

@@ -171,16 +171,12 @@ class MultigridBench {
 };
 
 /// The settings that flags give.
-MultigridSettings asked(const BenchOptions& options) {
-  RunConfig config;
-  apply_settings(config, *options.settings);
-  return config.solver.multigrid.value_or(MultigridSettings{});
-}
+MultigridSettings asked(const BenchOptions& options) { return asked_of(options).solver.multigrid.value_or(MultigridSettings{}); }
 
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   const MultigridSettings settings = completed(asked(options), lattice);
-  const ActionBench bench(session, lattice, kind_named(options.action), options.blocks, options.mass);
+  const ActionBench bench(session, lattice, kind_named(options.action), asked_of(options).settings, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : options.links.empty() ? std::vector<int>{18} : options.links) {
       const MultigridCase c{devices, lattice, parse_precision(precision), reals};
@@ -203,7 +199,6 @@ void run_bench_multigrid(const BenchOptions& options) {
     throw Error(ErrorKind::input, "--action", fmt::format("multigrid is for Wilson-type actions, and '{}' is none", kind.name),
                 "use wilson, clover or twisted-mass");
   if (!options.links.empty()) links_of(options);
-  asked(options);  // fails before anything is measured
   Json result = {{"multigrid", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;

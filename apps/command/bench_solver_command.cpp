@@ -142,7 +142,7 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
 /// The rows of one lattice.
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const ActionBench bench(session, lattice, kind_named(options.action), options.blocks, options.mass);
+  const ActionBench bench(session, lattice, kind_named(options.action), asked_of(options).settings, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const std::string& solver : solvers_of(options))

@@ -96,9 +96,16 @@ expect 2 'error: --links: 14 reals are not for the action naive; use 18' bench d
 expect 0 '"tasks_per_iteration": [1-9][0-9]' bench solver --json --lattice 4,4,4,8 --iterations 16 --blocks 1,1,2,2 --policy eager --solver bicgstab --precision double --links 18 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double +18 +1 ' bench solver --action hisq --nrhs 1 --lattice 4,4,4,8 --iterations 16 --blocks 1,1,1,2 --precision double --links 18 "${small[@]}"
 expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"
-expect 2 'error: --mass: it means nothing for the action wilson' bench solver --mass 0.1 "${small[@]}"
-expect 2 'error: --kappa: it means nothing for the action hisq' bench solver --action hisq --kappa 0.12 "${small[@]}"
-expect 2 'error: .*--kappa' bench solver --kappa 0.25 "${small[@]}"
+# Settings of the operator are those of a solve.
+for slices in 4 8; do
+  expect 0 "\"flops_per_site\": $((1320 * slices))" bench dslash --json --action moebius --ls $slices --b5 1.25 --nrhs 1 --lattice 4,4,4,4 --precision double --links 18 "${small[@]}"
+done
+expect 0 '4,4,4,8 ' bench dslash --action clover --csw 1.5 --mass -0.1 --nrhs 1 --lattice 4,4,4,8 --precision single --links 18 "${small[@]}"
+expect 2 'error: --ls: ls means nothing for the action wilson; leave it out' bench dslash --ls 8 "${small[@]}"
+expect 2 'error: --ls: ' bench solver --action moebius --ls 5 "${small[@]}"
+expect 2 'error: --kappa: kappa means nothing for the action hisq' bench solver --action hisq --kappa 0.12 "${small[@]}"
+expect 2 'error: --kappa: 0.25 is out of range; use 1e-06 to 0.2499' bench solver --kappa 0.25 "${small[@]}"
+expect 2 'error: --mu: 2 values, where all right-hand sides have one; give one' bench solver --action twisted-mass --mu 0.1,0.2 "${small[@]}"
 # Steps of multigrid and of eigenvectors.
 multigrid=(bench multigrid --lattice 8,8,8,8 --null-vectors 8 --setup-steps 4 "${small[@]}")
 expect 0 '8,8,8,8 +single +18 +cycle +3 +- +whole +- ' "${multigrid[@]}" --precision single --nrhs 1 3

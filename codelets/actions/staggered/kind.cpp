@@ -151,6 +151,7 @@ class Asqtad : public StaggeredKind {
   Asqtad() : StaggeredKind("asqtad", "asqtad", true, {{{2}, true}}) {
     settings.push_back({.key = "u0", .metavar = "U", .help = "asqtad: tadpole factor", .above = 0, .makes_links = true});
     heavy.emplace_back("u0", 1.0);
+    bench_settings = {{"u0", 1.0}};
   }
   void check(const SettingValues& values) const override {
     StaggeredKind::check(values);
