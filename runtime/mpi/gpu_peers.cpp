@@ -29,6 +29,7 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string&, std::uint64_t patie
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
 void free_kept_pieces(Job&) {}
 std::byte* host_memory_of_gpu(std::size_t) { return nullptr; }
+void give_back_host_memory() {}
 #else
 namespace {
 
@@ -227,7 +228,8 @@ void GpuPeers::try_pairs() {
   table.agree();
   std::vector<std::uint64_t> words(test_words);
   for (const int from : members) {
-    if (from == self || table.mapped(from, self) == 0) continue;
+    // What this rank could not map, that one is no partner, whatever has come from it.
+    if (from == self || table.mapped(from, self) == 0 || common_->of_rank[static_cast<std::size_t>(from)] == nullptr) continue;
     const bool read = worked(cudaMemcpy(words.data(), area(self, from), test_words * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < test_words; ++i) table.damaged(from, self) += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
   }
@@ -328,6 +330,11 @@ std::byte* host_memory_of_gpu(std::size_t bytes) {
   std::fill_n(static_cast<std::byte*>(memory), bytes, std::byte{});
   kept_host_memory().push_back(memory);
   return static_cast<std::byte*>(memory);
+}
+
+void give_back_host_memory() {
+  (void)worked(cudaFreeHost(kept_host_memory().back()));
+  kept_host_memory().pop_back();
 }
 #endif
 

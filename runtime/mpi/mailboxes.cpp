@@ -1,8 +1,10 @@
 #include "runtime/mpi/mailboxes.hpp"
 
+#include "runtime/mpi/messages.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/transports.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -20,6 +22,8 @@ struct Layout {
   std::size_t messages() const { return flag(4, 0); }
 };
 enum Kind { arrived, consumed, received_count, sent_count };
+/// What a rank tells others of a slot: where its message lies, from whom it comes, its length.
+constexpr std::size_t row_words = 3;
 
 std::size_t padded(std::size_t bytes) { return (bytes + aligned - 1) / aligned * aligned; }
 
@@ -30,13 +34,20 @@ std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transpor
   const auto is_far = [&piece](const Mailboxes::Slot& slot) {
     return slot.bytes > 0 && piece.of_rank[static_cast<std::size_t>(slot.peer)] == nullptr;
   };
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, longest = 0;
   for (const auto* slots : {&received, &sent})
     for (const Mailboxes::Slot& slot : *slots)
-      if (is_far(slot)) bytes += padded(slot.bytes) + 2 * aligned;
+      if (is_far(slot)) {
+        bytes += padded(slot.bytes) + 2 * aligned;
+        longest = std::max(longest, slot.bytes);
+      }
   if (!job.any(bytes > 0)) return Transports::Ends{};
+  job.together([longest] { require_countable(longest); });
   std::byte* memory = bytes > 0 ? host_memory_of_gpu(bytes) : nullptr;
-  if (job.any(bytes > 0 && memory == nullptr)) return std::nullopt;
+  if (job.any(bytes > 0 && memory == nullptr)) {
+    if (memory != nullptr) give_back_host_memory();
+    return std::nullopt;
+  }
   Proxy& proxy = transports.proxy();
   // Messages are told apart by the slots of their readers.
   const int first_tag = proxy.reserve_tags(static_cast<int>(received.size()));
@@ -73,12 +84,14 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
   for (const Slot& slot : received) {
     row.push_back(slot.bytes > 0 ? bytes : 0);
     row.push_back(static_cast<std::uint64_t>(slot.peer + 1));
+    row.push_back(slot.bytes);  // requests between hosts have a length
     bytes += padded(slot.bytes);
   }
-  const std::shared_ptr<GpuPiece> piece = peers.piece(bytes, 2 * layout.slots, row);
-  if (piece == nullptr) return nullptr;
   Job& job = Job::current();
   Transports& transports = *job.native().transports;
+  for (const bool reaches : transports.direct) row.push_back(reaches ? 1 : 0);  // a pair that has stopped working gets other pieces
+  const std::shared_ptr<GpuPiece> piece = peers.piece(bytes, 2 * layout.slots, row);
+  if (piece == nullptr) return nullptr;
   if (!transports.ends.contains(piece.get())) {
     auto made = ends_through_host(job, transports, *piece, received, sent);
     if (!made) return nullptr;
@@ -105,13 +118,13 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
   };
   for (std::size_t i = 0; i < layout.slots; ++i) {
     if (const Slot& slot = received[i]; slot.bytes > 0) {
-      all->received_[i] = {at(rank, row[2 * i]),          flag(rank, arrived, i), flag(slot.peer, consumed, slot.there),
+      all->received_[i] = {at(rank, row[row_words * i]),  flag(rank, arrived, i), flag(slot.peer, consumed, slot.there),
                            flag(rank, received_count, i), piece->host + i,        peers.patience_ns()};
       through_host(all->received_[i], ends.received, i);
       all->what_[i] = slot.what;
     }
     if (const Slot& slot = sent[i]; slot.bytes > 0) {
-      all->sent_[i] = {at(slot.peer, piece->said_by(slot.peer, 2 * slot.there)),
+      all->sent_[i] = {at(slot.peer, piece->said_by(slot.peer, row_words * slot.there)),
                        flag(slot.peer, arrived, slot.there),
                        flag(rank, consumed, i),
                        flag(rank, sent_count, i),

@@ -379,10 +379,14 @@ void Messages::sum(const Handle& total, const Handle& local, int count, const ch
   post(std::move(message));
 }
 
-void Messages::post(std::unique_ptr<Message> owned) {
-  if (owned->bytes > static_cast<std::size_t>(INT32_MAX))
-    throw Error(ErrorKind::input, Parameter("ranks"), fmt::format("a face of {} bytes is more than MPI can count", owned->bytes),
+void require_countable(std::size_t bytes) {
+  if (bytes > static_cast<std::size_t>(INT32_MAX))
+    throw Error(ErrorKind::input, Parameter("ranks"), fmt::format("a face of {} bytes is more than MPI can count", bytes),
                 "use more ranks");
+}
+
+void Messages::post(std::unique_ptr<Message> owned) {
+  require_countable(owned->bytes);
   Message* message = owned.release();  // complete() takes it back
   {
     const std::lock_guard lock(mutex_);

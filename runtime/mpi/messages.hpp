@@ -22,6 +22,9 @@ class Codelet;
 
 namespace quarkstar::runtime::mpi {
 
+/// Throws Error(input) for a face that MPI cannot count.
+void require_countable(std::size_t bytes);
+
 /// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that
 /// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do; a
 /// guest of a program with one thread for MPI looks after them there (Funnel::set_step). In a simulation it is an actor, and MPI is

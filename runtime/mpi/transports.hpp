@@ -38,6 +38,8 @@ class Transports {
   bool is_needed() const { return proxy_ != nullptr || exchange_ != nullptr; }
   /// Moves all that can move; whether that was anything. Calls MPI, so with the library in hand.
   bool advance();
+  /// Whether every face that this rank's GPU has written for another host has left. From any thread.
+  bool at_rest() const { return proxy_ == nullptr || proxy_->at_rest(); }
 
  private:
   Job& job_;
@@ -49,5 +51,7 @@ class Transports {
 /// Zeroed host memory that this rank's GPU reads and writes too, at the same address; nullptr: none is left, or this build has no GPU code.
 /// It goes with the process, or with a guest's job (free_kept_pieces()).
 std::byte* host_memory_of_gpu(std::size_t bytes);
+/// Gives back what it gave last.
+void give_back_host_memory();
 
 }  // namespace quarkstar::runtime::mpi
