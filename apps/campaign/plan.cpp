@@ -8,6 +8,7 @@
 #include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/multigrid/choice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +26,13 @@ constexpr double links_bytes_per_site = 4 * 18 * sizeof(double), complex_bytes =
 double propagator_bytes(const Quark& quark, const Coord& lattice) {
   const double components = quark.config.action->components;
   return static_cast<double>(volume(lattice)) * components * components * complex_bytes * static_cast<double>(quark.config.masses().size());
+}
+
+/// Of a quark's folders of null vectors, of which two are there at a time.
+double null_vector_bytes(const Quark& quark, const Coord& lattice) {
+  if (quark.config.multigrid_setup.empty()) return 0;
+  const int vectors = completed(quark.config.solver, lattice).multigrid->null_vectors;
+  return 2.0 * vectors * static_cast<double>(volume(lattice)) * quark.config.action->components * complex_bytes;
 }
 
 /// Bytes of the results of the missing rows of one quark on one configuration.
@@ -107,6 +115,8 @@ CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const C
       if (campaign.propagators) plan.disk_bytes += static_cast<double>(sources.size()) * propagator_bytes(quark, lattice);
     }
   plan.done = plan.rows - missing;
+  if (missing > 0)
+    for (const Quark& quark : campaign.quarks) plan.disk_bytes += null_vector_bytes(quark, lattice);
   std::error_code error;
   std::filesystem::path folder = std::filesystem::absolute(campaign.out, error);
   while (!folder.empty() && !std::filesystem::exists(folder, error) && folder != folder.root_path()) folder = folder.parent_path();
@@ -125,7 +135,7 @@ RunConfig with_projectors(const Campaign& campaign, const Journal& journal, cons
     const std::string file = deflation_file(config_on(campaign, quark, configuration));
     if (file.empty() || missing_sources(campaign, journal, configuration, quark).empty()) continue;
     try {
-      most = std::max(most, projector_vectors(file));
+      most = std::max(most, modes_in(file));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::input) throw;
     }

@@ -116,6 +116,7 @@ class CampaignRun {
   }
 
   void run() {
+    forget_null_vectors();
     std::unique_ptr<LinkLoader> next;
     for (std::size_t c = 0; c < todo_.size(); ++c) {
       end_if_asked();
@@ -183,15 +184,19 @@ class CampaignRun {
       for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
       return fail({{configuration.name, "", ""}, unreadable->what()}, unreadable->kind());
     }
-    if (!is_missing(configuration)) forget_null_vectors(configuration);
+    forget_null_vectors();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (done > 0 && Job::current().is_root() && listener_.done) listener_.done(configuration.name, done, seconds);
   }
 
-  /// Null vectors of the configuration before one that is done.
-  void forget_null_vectors(const Configuration& configuration) const {
+  /// Null vectors of the configurations before those that are done, whichever job has left them.
+  void forget_null_vectors() const {
+    if (std::all_of(campaign_.quarks.begin(), campaign_.quarks.end(), [](const Quark& q) { return q.config.multigrid_setup.empty(); }))
+      return;
     Job::current().on_root([&] {
-      for (const std::string& folder : null_vectors_behind(campaign_, configuration)) remove_null_vectors(folder);
+      for (const Configuration& configuration : campaign_.configurations)
+        if (!is_missing(configuration))
+          for (const std::string& folder : null_vectors_behind(campaign_, configuration)) remove_null_vectors(folder);
     });
   }
 

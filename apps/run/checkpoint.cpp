@@ -111,8 +111,9 @@ Header read_header(const std::string& path, const std::string& problem, const Co
 
 }  // namespace
 
-Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part)
+Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access)
     : folder_(std::move(folder)), lattice_(lattice), part_(part) {
+  if (access == Access::read) return;
   Job::current().on_root([this] {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);

@@ -25,8 +25,10 @@ struct RestartKey {
 /// writes and reads its own part. All calls are collective, when no task is running.
 class Checkpoint {
  public:
-  /// part: the box of this rank's part of every solution. One job at a time owns a folder: temporary files that killed ones left there go.
-  Checkpoint(std::string folder, const Coord& lattice, const Box& part);
+  enum class Access { write, read };
+  /// part: the box of this rank's part of every solution. One job at a time owns a folder in which it writes: temporary files that killed
+  /// ones left there go. A folder that is only read stays as it is.
+  Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access = Access::write);
 
   /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
   /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be

@@ -52,7 +52,7 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
     return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
       bool found = false;  // a folder that is not there is not made
       job.on_root([&] { found = std::filesystem::is_directory(folder); });
-      return job.any(found) && load(Checkpoint(folder, lattice, part), null_vectors, true);
+      return job.any(found) && load(Checkpoint(folder, lattice, part, Checkpoint::Access::read), null_vectors, true);
     });
   };
   return {[files, load, near](std::span<HostField> null_vectors) {
@@ -67,8 +67,8 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
 void remove_null_vectors(const std::string& folder) {
   std::error_code ignored;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (entry.path().filename().string().starts_with(file_name)) files.push_back(entry.path());
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored))
+    if (entry->path().filename().string().starts_with(file_name)) files.push_back(entry->path());
   for (const std::filesystem::path& file : files) std::filesystem::remove(file, ignored);
   std::filesystem::remove(folder, ignored);
 }
