@@ -2,6 +2,7 @@
 
 #include "codelets/field/transfer.hpp"
 #include "codelets/lattice/random.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <array>
@@ -27,6 +28,7 @@ void load_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
       }
     }
   });
+  const runtime::Settled settled;
   transfer::load(field, host);
   runtime::Session::current().wait_all();
 }

@@ -59,6 +59,17 @@ EigenSettings settings_of(const qs_eigen_options& options) {
   return settings;
 }
 
+/// What tells eigenvectors from others: the same on all ranks, or they cannot work on them together.
+std::string identity_of(const Eigenvectors& vectors) {
+  return app::setting_line("vectors", vectors.header.problem) + app::setting_line("eigenvalues", vectors.header.values);
+}
+
+void require_room_for(const Operator& op, const app::RunConfig& config) {
+  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
+  op.context->job->together([&] { app::require_memory(needs); });
+}
+
+/// A solve for eigenvectors, which the host keeps at half of their size: they have one parity.
 void require_room(const Operator& op, const EigenSettings& settings) {
   app::RunConfig config = op.config;
   config.solver.precision = Precision::double_;
@@ -67,8 +78,15 @@ void require_room(const Operator& op, const EigenSettings& settings) {
   config.nrhs = settings.block;
   app::set_basis_vectors(config, fields_for(settings));
   app::set_host_vectors(config, app::host_vectors_of_writing(settings.block) + settings.modes / 2);
-  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
-  op.context->job->together([&] { app::require_memory(needs); });
+  require_room_for(op, config);
+}
+
+/// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
+void require_room_for_modes(const Operator& op, int modes, bool deflate) {
+  app::RunConfig config = op.config;
+  if (deflate) app::count_projector(config, modes);
+  app::set_host_vectors(config, app::host_vectors(config) + modes / 2 + 1);
+  require_room_for(op, config);
 }
 
 }  // namespace
@@ -81,6 +99,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                 op->context->job->together([&] {
                   require(options, "options");
                   require(vectors, "vectors");
+                  app::require_four_dimensions(op->kind(), op->config.settings);
                   settings = settings_of(taken(options, "options"));
                   check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
                   problem = eigen_problem_of(*op);
@@ -122,6 +141,7 @@ qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvector
                   require(vectors, "vectors");
                   problem = eigen_problem_of(*op);
                 });
+                app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)));
                 const app::EigenFile file(path, "give one that was written for this configuration and operator");
                 file.require_problem(problem.text, op->lattice);
                 auto made = new_vectors(*op, problem);
@@ -130,6 +150,7 @@ qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvector
                   if (made->header.values.empty() || static_cast<int>(made->header.values.size()) != file.vectors())
                     throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let it end");
                 });
+                require_room_for_modes(*op, file.vectors(), false);
                 file.read(op->decomposition->part(), 1, [&](std::span<const HostField> field) {
                   made->vectors.push_back(app::compact(field.front(), made->header.parity));
                 });
@@ -141,6 +162,7 @@ qs_status qs_eigenvectors_write(const qs_eigenvectors* vectors, const char* path
   return of_vectors(vectors, [&] {
     const Eigenvectors& kept = *vectors->kept;
     kept.context->job->together([&] { require(path, "path"); });
+    app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)) + identity_of(kept));
     const Box part = cut_over_ranks(*kept.context, kept.header.lattice).part();
     app::write_eigen_file(path, kept.header, static_cast<int>(kept.vectors.size()), 1, part, [&](int first, std::span<HostField> to) {
       for (std::size_t v = 0; v < to.size(); ++v) app::expand(to[v], kept.vectors[static_cast<std::size_t>(first) + v], kept.header.parity);
@@ -162,17 +184,20 @@ void qs_eigenvectors_free(qs_eigenvectors* vectors) {
 }
 
 qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {
-  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
-                op->context->job->together([&] {
-                  if (vectors == nullptr) return;
-                  const Eigenvectors& kept = *vectors->kept;
-                  if (kept.context != op->context) refuse("vectors", "they are of another session", "compute or read them in this one");
-                  if (kept.header.problem != eigen_problem_of(*op).text || kept.header.lattice != op->lattice)
-                    refuse("vectors", fmt::format("they are those of another operator or configuration ({})", kept.header.problem),
-                           "compute or read them for this operator");
-                  require_deflatable(op->config.solver);
-                });
-                op->drop_solver();
-                op->deflation = vectors != nullptr ? vectors->kept : nullptr;
-              }));
+  return call(
+      op ? op->context.get() : nullptr, std::function<void()>([&] {
+        op->context->job->together([&] {
+          if (vectors == nullptr) return;
+          const Eigenvectors& kept = *vectors->kept;
+          if (kept.context != op->context) refuse("vectors", "they are of another session", "compute or read them in this one");
+          if (kept.header.problem != eigen_problem_of(*op).text || kept.header.lattice != op->lattice)
+            refuse("vectors", fmt::format("they are those of another operator or configuration ({})", kept.header.problem),
+                   "compute or read them for this operator");
+          require_deflatable(op->config.solver);
+        });
+        app::require_same_settings_everywhere(vectors != nullptr ? identity_of(*vectors->kept) : app::setting_line("vectors", "none"));
+        if (vectors != nullptr) require_room_for_modes(*op, static_cast<int>(vectors->kept->header.values.size()), true);
+        op->drop_solver();
+        op->deflation = vectors != nullptr ? vectors->kept : nullptr;
+      }));
 }

@@ -30,10 +30,12 @@ Solver& Operator::solver_for(int vectors) {
   const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
   if (solver == nullptr || lanes != vectors_in_lanes) {
     drop_solver();  // its memory goes first
-    solver = std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
+    auto made_solver =
+        std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
+    if (deflation != nullptr) made_solver->set_projector(deflation->projector(made_solver->lattice()), deflation->mass);
+    solver = std::move(made_solver);
     vectors_in_lanes = lanes;
     context->operators.insert(this);
-    if (deflation != nullptr) solver->set_projector(deflation->projector(solver->lattice()), deflation->mass);
   }
   return *solver;
 }

@@ -1,6 +1,7 @@
 #include "apps/run/config.hpp"
 
 #include "apps/run/check_action.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
@@ -153,11 +154,15 @@ void check_link_files(const RunConfig& config) {
 
 }  // namespace
 
-void check_action(const RunConfig& config) {
+void check_applicable(const RunConfig& config) {
   for (const auto& [key, where] : config.given)
     if (!applies(*find_setting(key), config))
       throw Error(ErrorKind::input, where, fmt::format("{} means nothing for the action {}", key, config.action->name),
                   "leave it out, or give another --action");
+}
+
+void check_action(const RunConfig& config) {
+  check_applicable(config);
   const ActionKind& kind = *config.action;
   require_name("solver", kind, config.solver.solver, solver_names_of(kind));
   std::vector<std::string> forms;
@@ -200,6 +205,7 @@ void check_action(const RunConfig& config) {
     if (choice.family->columns > kind.components && opposite_masses(config.masses()).empty())
       refuse("correlators", fmt::format("{} take propagators of {} and of its opposite", choice.family->name, kind.mass_key),
              fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
+  if (!deflation_file(config).empty()) require_deflatable(config.solver);
   check_smearings(config);
   check_link_files(config);
   kind.check(config.settings);

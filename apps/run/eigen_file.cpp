@@ -99,9 +99,10 @@ int host_vectors(const RunConfig& config) {
 }
 void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
 int host_vectors_of_writing(int block) { return 2 * block + 1; }  // one is packed
-void count_projector(RunConfig& config, int vectors) {
-  set_basis_vectors(config, vectors);
-  set_host_vectors(config, EigenProjector::block_for(std::max(1, vectors)) + 1);  // one is unpacked
+void count_projector(RunConfig& config, int modes) {
+  const int block = EigenProjector::block_for(std::max(1, modes));
+  set_basis_vectors(config, (modes + block - 1) / block * block);
+  set_host_vectors(config, block + 1);  // one is unpacked
 }
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
@@ -239,10 +240,6 @@ std::shared_ptr<const Projector> load_projector(const std::string& path, const s
   return projector;
 }
 
-int projector_vectors(const std::string& path) {
-  const EigenFile file = opened(path);
-  const int block = EigenProjector::block_for(std::max(1, file.vectors()));
-  return (file.vectors() + block - 1) / block * block;
-}
+int modes_in(const std::string& path) { return opened(path).vectors(); }
 
 }  // namespace quarkstar::app

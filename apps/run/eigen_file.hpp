@@ -30,8 +30,8 @@ int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
 /// Of write_eigen_file() with blocks of so many, which asks for a block while it holds one.
 int host_vectors_of_writing(int block);
-/// Counts a projector of projector_vectors(), and what load_projector() needs.
-void count_projector(RunConfig& config, int vectors);
+/// Counts a projector of so many eigenvectors, and the host fields with which it is filled.
+void count_projector(RunConfig& config, int modes);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.
@@ -85,7 +85,7 @@ class EigenFile {
 
 /// The projector that the file of a deflated solve has, on a lattice. Collective.
 std::shared_ptr<const Projector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
-/// Vectors of one parity that it holds on the graph; reads the header. Collective.
-int projector_vectors(const std::string& path);
+/// Eigenvectors in the file of a deflated solve; reads the header. Collective.
+int modes_in(const std::string& path);
 
 }  // namespace quarkstar::app

@@ -10,6 +10,7 @@
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "codelets/field/transfer.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/clock.hpp"
@@ -154,8 +155,15 @@ std::string restart_problem(const std::string& problem, const EigenSettings& s) 
 }  // namespace
 
 void copy_to_host(std::span<HostField> to, const Field& from) {
+  const runtime::Settled settled;
   transfer::store(to, from);
   runtime::Session::current().wait_all();
+}
+
+void require_four_dimensions(const ActionKind& kind, const SettingValues& settings) {
+  if (kind.slices(settings) > 1)
+    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", kind.name),
+                "use another action: eigenvectors of five dimensions are not stored");
 }
 
 EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, int block,
@@ -184,9 +192,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.propagators = false;
   config.islands = 1;  // all devices hold the basis together
   check_action(config);
-  if (config.action->slices(config.settings) > 1)
-    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", config.action->name),
-                "use another action: eigenvectors of five dimensions are not stored");
+  require_four_dimensions(*config.action, config.settings);
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
   EigenReport report;
@@ -235,7 +241,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   RestartFile restart(run.out + ".restart", unfinished, decomposition.part());
   const std::unique_ptr<RunProgress> bar = watch.progress("eigenvectors", 1);
   const double start = runtime::now_us();
-  bool stopped = false;
+  bool stopped = false, has_restart = false;
   report.result = lanczos.solve(
       [&](const LanczosState& state, int converged) {
         session.events().reset();  // only traces need them
@@ -244,10 +250,14 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
         stopped = interrupted_anywhere(watch);
         return !stopped;
       },
-      {.load = [&](LanczosState& state, Basis& basis, const Field& next) { return restart.load(state, basis, next); },
-       .save = [&](const LanczosState& state, const Basis& basis, const Field& next) { restart.save(state, basis, next); }});
+      {.load = [&](LanczosState& state, Basis& basis, const Field& next) { return has_restart = restart.load(state, basis, next); },
+       .save =
+           [&](const LanczosState& state, const Basis& basis, const Field& next) {
+             restart.save(state, basis, next);
+             has_restart = true;
+           }});
   report.seconds = (runtime::now_us() - start) * 1e-6;
-  if (stopped) throw Interrupted{run.out + ".restart"};
+  if (stopped) throw Interrupted{has_restart ? run.out + ".restart" : ""};
   bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
                                 report.result.state.applications * run.settings.block));
   header.values = report.result.values;

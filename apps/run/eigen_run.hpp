@@ -33,6 +33,9 @@ class EigenOperator {
   std::unique_ptr<SquaredSystem> squared_;
 };
 
+/// Throws Error(input) for an action whose eigenvectors would have a fifth dimension.
+void require_four_dimensions(const ActionKind& kind, const SettingValues& settings);
+
 /// Copies a block of vectors to the host.
 void copy_to_host(std::span<HostField> to, const Field& from);
 

@@ -1,6 +1,7 @@
 #include "solvers/eigen/eigen_projector.hpp"
 
 #include "codelets/field/transfer.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int co
 void EigenProjector::add(std::span<const HostField> vectors) {
   const int n = static_cast<int>(vectors.size());
   if (n < 1 || n != std::min(basis_.block(), modes() - basis_.count())) throw ShapeError("EigenProjector::add", "no such block of vectors");
+  const runtime::Settled settled;
   const Field given = basis_.field(n);
   transfer::load(given, vectors);
   if (n == basis_.block()) {

@@ -24,6 +24,9 @@ constexpr double rounding = 1e-14;
 /// Of a window's lower end that has turned out to be too low.
 constexpr double least_widening = 1.5;
 
+/// Of a filter: beyond it applications gain nothing that restarts do not, and a solve would be deaf to its caller for too long.
+constexpr int most_degree = 10000;
+
 int whole_blocks(int vectors, int block) { return (vectors + block - 1) / block * block; }
 
 /// Vectors that a restart keeps: beside the modes a third of what is left, so that the edge of the wanted ones converges too.
@@ -52,7 +55,13 @@ void check_eigen(const EigenSettings& settings, double dimension) {
     refuse("block", fmt::format("{} vectors", settings.block), fmt::format("give 1 to {}", Basis::most_block));
   if (settings.modes < 1) refuse("modes", fmt::format("{} of them", settings.modes), "give a positive number");
   if (!(settings.tolerance > 0)) refuse("tol", fmt::format("tolerance {}", settings.tolerance), "give a positive number");
-  if (settings.degree < 0) refuse("degree", fmt::format("degree {}", settings.degree), "give a positive number, or 0: it is chosen");
+  if (settings.degree < 0 || settings.degree > most_degree)
+    refuse("degree", fmt::format("degree {}", settings.degree), fmt::format("give 1 to {}, or 0: it is chosen", most_degree));
+  const double most = std::min(dimension, 1e9);  // so that sums of them are numbers
+  if (settings.modes > most)
+    refuse("modes", fmt::format("{} modes, and the vectors have {:g} components", settings.modes, dimension), "give fewer");
+  if (settings.basis < 0 || settings.basis > most)
+    refuse("basis", fmt::format("{} vectors, which have {:g} components", settings.basis, dimension), "give fewer, or 0: it is chosen");
   const int basis = basis_for(settings);
   if (basis < settings.modes + 4 * settings.block)
     refuse("basis", fmt::format("{} vectors", settings.basis),
@@ -62,7 +71,8 @@ void check_eigen(const EigenSettings& settings, double dimension) {
     refuse("modes", fmt::format("{} modes take a basis of {}, and the vectors have {:g} components", settings.modes, basis, dimension),
            "give fewer modes, a smaller basis or block");
   const SpectralWindow& window = settings.window;
-  if (window.low < 0 || window.high < 0 || (window.low > 0 && window.high > 0 && window.low >= window.high))
+  if (!(window.low >= 0) || !(window.high >= 0) || std::isinf(window.low) || std::isinf(window.high) ||
+      (window.low > 0 && window.high > 0 && window.low >= window.high))
     refuse("window-low", fmt::format("a window from {} to {}", window.low, window.high), "give 0 < low < high");
 }
 

@@ -2,6 +2,7 @@
 
 #include "codelets/field/transfer.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
@@ -97,6 +98,7 @@ NullVectorFiles::Loaded Multigrid::load_null_vectors() {
   runtime::Session::current().wait_all();  // files are for times without messages
   const Loaded found = settings_.files.load(host);
   if (found == Loaded::none) return found;
+  const runtime::Settled settled;
   transfer::load(test, host);
   runtime::Session::current().wait_all();
   return found;
@@ -107,6 +109,7 @@ void Multigrid::save_null_vectors() const {
   const Field& test = spaces_.front()->test;
   std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
                               HostField(spinor_components, fine_.lattice()->decomposition().part()));
+  const runtime::Settled settled;
   transfer::store(host, test);
   runtime::Session::current().wait_all();
   settings_.files.save(host);

@@ -19,6 +19,7 @@ struct SolveCase {
 struct SolveOutcome {
   SolveResult result;
   HostField solution;
+  std::vector<std::pair<std::string, double>> numbers;  ///< Solver::numbers()
 };
 
 /// One solve in a session of its own.
@@ -33,8 +34,9 @@ inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const
   SolverSettings settings = c.settings;
   settings.keep_history = true;
   Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, parameters), settings);
-  SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents)};
+  SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents), {}};
   outcome.result = solver.solve(source, outcome.solution);
+  outcome.numbers = solver.numbers();
   return outcome;
 }
 

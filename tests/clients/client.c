@@ -2,6 +2,8 @@
  * on a configuration of its own. */
 #include "client.h"
 
+#include <limits.h>
+
 static const int lattice[4] = {4, 4, 4, 8};
 enum { sites = 4 * 4 * 4 * 8 };
 
@@ -513,7 +515,6 @@ static void all_actions(qs_gauge *gauge) {
   }
 }
 
-/* What qs_contract() refuses, and |S(x)|^2 by a loop. */
 /* Smeared links given back are the operator that makes them itself; shifts that go as far as the first; scaled solutions. */
 static void on_links(qs_gauge *gauge, qs_operator *hisq) {
   const qs_smearing smearing = {.struct_size = sizeof smearing, .action = "hisq", .boundary = {0, 0, 0, 1}};
@@ -560,6 +561,65 @@ static void on_links(qs_gauge *gauge, qs_operator *hisq) {
   free_fields(y);
 }
 
+/* Deflated solves find the same solution in fewer iterations; files bring the vectors back; what is refused. */
+static void eigenvectors(qs_gauge *gauge) {
+  const qs_setting light[] = {{"mass", "0.02"}, {"tol", "1e-9"}}, other_sign[] = {{"mass", "0.02"}, {"boundary", "t=periodic"}}, slices = {"ls", "4"};
+  qs_operator *op = NULL, *other = NULL, *wall = NULL;
+  OK(qs_operator_create(gauge, "naive", light, 2, &op));
+  OK(qs_operator_create(gauge, "naive", other_sign, 2, &other));
+  OK(qs_operator_create(gauge, "domain-wall", &slices, 1, &wall));
+  qs_eigenvectors *modes = NULL, *again = NULL;
+  qs_eigen_options options = {.struct_size = sizeof options, .modes = 8, .block = 2};
+  FAILS(QS_ERROR_INPUT, "fifth dimension", "action", qs_eigenvectors_compute(wall, &options, &modes));
+  options.window_high = NAN;
+  FAILS(QS_ERROR_INPUT, "nan", "window-low", qs_eigenvectors_compute(op, &options, &modes));
+  options.window_high = INFINITY;
+  FAILS(QS_ERROR_INPUT, "inf", "window-low", qs_eigenvectors_compute(op, &options, &modes));
+  options.window_high = 0;
+  options.modes = INT_MAX;
+  FAILS(QS_ERROR_INPUT, "modes", "modes", qs_eigenvectors_compute(op, &options, &modes));
+  options.modes = 8;
+  options.basis = INT_MAX - 15;
+  FAILS(QS_ERROR_INPUT, "vectors", "basis", qs_eigenvectors_compute(op, &options, &modes));
+  options.basis = 0;
+  options.degree = INT_MAX;
+  FAILS(QS_ERROR_INPUT, "degree", "degree", qs_eigenvectors_compute(op, &options, &modes));
+  options.degree = 0;
+  CHECK(modes == NULL);
+  OK(qs_eigenvectors_compute(op, &options, &modes));
+  CHECK(qs_eigenvectors_count(modes) == 8);
+  const double *const values = qs_eigenvectors_values(modes), *const residuals = qs_eigenvectors_residuals(modes);
+  for (int i = 0; i < 8; ++i) CHECK(residuals[i] < 1e-10 && values[i] > 0 && (i == 0 || values[i] >= values[i - 1]));
+
+  const size_t reals = (size_t)sites * 6;
+  fields *b = new_fields(1, reals), *x = new_fields(1, reals), *y = new_fields(1, reals);
+  fill(b, 30);
+  qs_result plain = {.struct_size = sizeof plain}, deflated = plain;
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &plain));
+  FAILS(QS_ERROR_INPUT, "another operator", "vectors", qs_operator_deflate(other, modes));
+  OK(qs_eigenvectors_write(modes, "modes.h5"));
+  OK(qs_eigenvectors_read(op, "modes.h5", &again));
+  CHECK(qs_eigenvectors_count(again) == 8 && memcmp(qs_eigenvectors_values(again), values, 8 * sizeof(double)) == 0);
+  qs_eigenvectors_free(again);
+  FAILS(QS_ERROR_INPUT, "another operator", "", qs_eigenvectors_read(other, "modes.h5", &again));
+  CHECK(again == NULL);
+  OK(qs_operator_deflate(op, modes));
+  qs_eigenvectors_free(modes); /* the operator keeps them */
+  OK(qs_operator_solve(op, NULL, &b->vectors, &y->vectors, &deflated));
+  CHECK(deflated.iterations < plain.iterations);
+  double difference = 0;
+  for (size_t i = 0; i < reals; ++i) difference += (of(x, 0)[i] - of(y, 0)[i]) * (of(x, 0)[i] - of(y, 0)[i]);
+  CHECK(sqrt(difference / norm2(of(x, 0), reals)) < 1e-6);
+  OK(qs_operator_deflate(op, NULL));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &y->vectors, &deflated));
+  CHECK(deflated.iterations == plain.iterations && memcmp(of(x, 0), of(y, 0), reals * sizeof(double)) == 0);
+  qs_operator *const operators[] = {op, other, wall};
+  for (size_t i = 0; i < sizeof operators / sizeof operators[0]; ++i) qs_operator_free(operators[i]);
+  fields *const all[] = {b, x, y};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+}
+
+/* What qs_contract() refuses, and |S(x)|^2 by a loop. */
 static void contractions(qs_gauge *gauge, qs_operator *wilson) {
   const size_t reals = (size_t)sites * 24;
   fields *b = new_fields(12, reals), *x = new_fields(12, reals);
@@ -613,6 +673,7 @@ int main(void) {
   many(gauge);
   all_actions(gauge);
   contractions(gauge, w);
+  eigenvectors(gauge);
   on_links(gauge, s);
   qs_gauge_free(gauge); /* operators live on */
   OK(qs_operator_solve(w, NULL, &b->vectors, &b->vectors, NULL));

@@ -128,6 +128,8 @@ class Package(unittest.TestCase):
             self.assertLess(np.abs(deflated - x).max() / np.abs(x).max(), 1e-6)
             E.close()  # the operator keeps them
             np.testing.assert_array_equal(D.solve(b), deflated)
+            self.refused("they have been closed", "vectors", lambda: D.deflate(E))
+            self.refused("they have been closed", "vectors", lambda: E.write(folder / "closed.h5"))
             with qs.read_eigenvectors(D, folder / "modes.h5") as again:
                 np.testing.assert_array_equal(again.values, E.values)
                 D.deflate(again)

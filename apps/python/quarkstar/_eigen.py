@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library as c
 from ._closing import Closing
-from ._errors import check
+from ._errors import InputError, check
 from ._operator import Operator
 
 
@@ -29,11 +29,13 @@ class Eigenvectors(Closing):
 
     @property
     def handle(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise InputError("vectors: they have been closed; compute or read them again", "vectors")
         return self._handle
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The file of `quarkstar eigen`, for the command's --deflate too."""
-        check(c.library.qs_eigenvectors_write(self._handle, os.fsencode(path)))
+        check(c.library.qs_eigenvectors_write(self.handle, os.fsencode(path)))
 
 
 def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, basis: int = 0, degree: int = 0,
