@@ -51,6 +51,12 @@ static int lattice[4], grid[4], part[4], origin[4];
 static int rank, sites;
 static site *all;
 
+#ifdef OTHER_ORDER
+/* What a program with QMP has, whose ranks are in another order: t fastest. */
+int QMP_logical_topology_is_declared(void) { return 1; }
+int QMP_get_node_number_from(const int *x) { return ((x[0] * grid[1] + x[1]) * grid[2] + x[2]) * grid[3] + x[3]; }
+#endif
+
 static int place(const int local[4]) {
   const int lex = local[0] + part[0] * (local[1] + part[1] * (local[2] + part[2] * local[3]));
   return lex / 2 + ((local[0] + local[1] + local[2] + local[3]) % 2) * (sites / 2);
@@ -213,7 +219,7 @@ static void observables(const char *golden) {
   qudaPolyakovLoopPhased(2, phased_loop, 3, &arguments, 1);
   for (int i = 0; i < 3; ++i) CHECK(fabs(bare[i] - phased[i]) < 1e-14);
   CHECK(fabs(bare[0] - (bare[1] + bare[2]) / 2) < 1e-14 && bare[1] > 0.1);
-  for (int i = 0; i < 2; ++i) CHECK(fabs(loop[i] + phased_loop[i]) < 1e-14 && fabs(loop[i]) < 3);
+  for (int i = 0; i < 2; ++i) CHECK(fabs(loop[i] - phased_loop[i]) < 1e-14 && fabs(loop[i]) < 3);
   if (strcmp(golden, "-") != 0 && lattice[0] == 8) CHECK(fabs(bare[1] - 0.5930007181528) < 1e-6 && fabs(bare[2] - 0.5941197627129) < 1e-6);
 
   double action = 0;
@@ -514,7 +520,24 @@ static void several_sources(const links *l) {
   int iterations = 0;
   qudaInvertMsrc(2, 2, mass, solver_arguments(ODD, 1), 1e-8, 0, l->fat, l->lng, sources, solutions, &final, &relative, &iterations, n);
   CHECK(final < 1e-8 && iterations > 10);
+  /* As later versions of MILC call it, without vectors that deflate. */
+  QudaEigensolverArgs_t deflation;
+  memset(&deflation, 0xff, sizeof deflation);
+  deflation.n_ev_deflate = 0;
+  void *again[n] = {new_vector(), new_vector(), new_vector()};
+  int same_iterations = 0;
+  qudaInvertMsrcDeflatable(2, 2, mass, solver_arguments(ODD, 1), deflation, 1e-8, 0, l->fat, l->lng, sources, again, &final, &relative,
+                           &same_iterations, n);
+  CHECK(same_iterations == iterations);
   for (int i = 0; i < n; ++i) {
+    CHECK(memcmp(again[i], solutions[i], (size_t)sites * sizeof(su3_vector)) == 0);
+    memset(again[i], 0, (size_t)sites * sizeof(su3_vector));
+  }
+  qudaInvertDeflatable(2, 2, mass, solver_arguments(ODD, 1), deflation, 1e-8, 0, l->fat, l->lng, sources[0], again[0], &final, &relative,
+                       &same_iterations);
+  CHECK(memcmp(again[0], solutions[0], (size_t)sites * sizeof(su3_vector)) == 0);
+  for (int i = 0; i < n; ++i) {
+    free(again[i]);
     CHECK(memcmp(alone[i], solutions[i], (size_t)sites * sizeof(su3_vector)) == 0);
     free(sources[i]);
     free(solutions[i]);

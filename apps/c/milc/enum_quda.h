@@ -31,6 +31,18 @@ typedef enum QudaInverterType_s {
   QUDA_INVALID_INVERTER = QUDA_INVALID_ENUM
 } QudaInverterType;
 
+typedef enum QudaBoolean_s { QUDA_BOOLEAN_FALSE = 0, QUDA_BOOLEAN_TRUE = 1, QUDA_BOOLEAN_INVALID = QUDA_INVALID_ENUM } QudaBoolean;
+
+/* Of an eigensolver that is not here; MILC names them in arguments that are not looked at. */
+typedef enum QudaEigType_s { QUDA_EIG_TR_LANCZOS = 0, QUDA_EIG_BLK_TR_LANCZOS = 1, QUDA_EIG_INVALID = QUDA_INVALID_ENUM } QudaEigType;
+typedef enum QudaEigSpectrumType_s {
+  QUDA_SPECTRUM_LM_EIG = 0,
+  QUDA_SPECTRUM_SM_EIG = 1,
+  QUDA_SPECTRUM_LR_EIG = 2,
+  QUDA_SPECTRUM_SR_EIG = 3,
+  QUDA_SPECTRUM_INVALID = QUDA_INVALID_ENUM
+} QudaEigSpectrumType;
+
 /* Factor of one direction in a Fourier sum, theta = 2 pi k (x - x0) / L. */
 typedef enum QudaFFTSymmType_s {
   QUDA_FFT_SYMM_ODD = 1,  /* i sin(theta) */

@@ -84,7 +84,7 @@ void qudaPlaquettePhased(int precision, double plaquette[3], QudaMILCSiteArg_t* 
   plaquette[2] = sign * means.temporal;
 }
 
-void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMILCSiteArg_t* site, int) {
+void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMILCSiteArg_t* site, int phases_in) {
   if (direction != 3) end(__func__, fmt::format("direction {}: only loops in time, 3, are computed", direction));
   work(__func__, [&](Context& context) {
     const runtime::Decomposition ranks = cut(context);
@@ -106,7 +106,8 @@ void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMI
     }
     context.job->combine(sums);
     const double lines_in_all = static_cast<double>(volume(lattice()) / lattice()[3]);
-    for (std::size_t i = 0; i < 2; ++i) loop[i] = runtime::value_of(sums[i]) / lines_in_all;
+    const double sign = phases_in != 0 ? -1 : 1;  // antiperiodic in time; phases of hops in time are 1
+    for (std::size_t i = 0; i < 2; ++i) loop[i] = sign * runtime::value_of(sums[i]) / lines_in_all;
   });
 }
 

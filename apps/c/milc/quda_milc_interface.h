@@ -86,6 +86,30 @@ typedef struct {
   int laplaceDim;
 } QudaTwoLinkQuarkSmearArgs_t;
 
+/* Of deflated solves. n_ev_deflate alone is looked at. */
+typedef struct {
+  size_t struct_size;
+  int block_size, n_conv, n_ev_deflate, n_ev, n_kr;
+  double tol;
+  int max_restarts, poly_deg;
+  double a_min, a_max;
+  char vec_infile[256], vec_outfile[256];
+  QudaBoolean preserve_evals;
+  int batched_rotate;
+  QudaPrecision save_prec;
+  QudaBoolean partfile, io_parity_inflate, use_norm_op, use_pc;
+  double tol_restart;
+  QudaEigType eig_type;
+  QudaEigSpectrumType spectrum;
+  double qr_tol;
+  QudaBoolean require_convergence;
+  int check_interval;
+  QudaBoolean use_dagger, compute_gamma5, compute_svd, use_eigen_qr, use_poly_acc, arpack_check;
+  int compute_evals_batch_size;
+  QudaBoolean preserve_deflation;
+  QudaPrecision prec_eigensolver;
+} QudaEigensolverArgs_t;
+
 /* ---- the session */
 
 /* communicator: MPI_Comm*, which must stay until qudaInit, or NULL in a program without MPI. Before qudaInit. */
@@ -111,7 +135,8 @@ void qudaLoadUnitarizedLink(int precision, QudaFatLinkArgs_t arguments, const do
                             void *unitarized);
 /* Means of Re tr U_p / 3 over all, spatial and temporal planes; phases_in: whether phases are in the links, which are taken out. */
 void qudaPlaquettePhased(int precision, double plaquette[3], QudaMILCSiteArg_t *site, int phases_in);
-/* Mean of tr of the product of links around the lattice in direction 3, as they are. */
+/* Mean of tr of the product of links around the lattice in direction 3; phases_in: whether phases, antiperiodic in time, are in the links,
+ * which are taken out. */
 void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMILCSiteArg_t *site, int phases_in);
 /* Sum over all links of |off-diagonal|^2 + |diagonal|^2 / 2 - 4 of the momentum. */
 double qudaMomAction(int precision, QudaMILCSiteArg_t *site);
@@ -141,6 +166,15 @@ void qudaInvert(int external_precision, int quda_precision, double mass, QudaInv
 void qudaInvertMsrc(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, double residual,
                     double relative_residual, const void *fat, const void *long_links, void **sources, void **solutions,
                     double *final_residual, double *final_relative_residual, int *iterations, int count);
+/* The same two with n_ev_deflate = 0; the job ends where vectors should deflate. */
+void qudaInvertDeflatable(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments,
+                          QudaEigensolverArgs_t deflation, double residual, double relative_residual, const void *fat,
+                          const void *long_links, void *source, void *solution, double *final_residual, double *final_relative_residual,
+                          int *iterations);
+void qudaInvertMsrcDeflatable(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments,
+                              QudaEigensolverArgs_t deflation, double residual, double relative_residual, const void *fat,
+                              const void *long_links, void **sources, void **solutions, double *final_residual,
+                              double *final_relative_residual, int *iterations, int count);
 /* (offset_i - D D) solution_i = source for several offsets. A residual of 0 for i > 0: as far as the others' iterations bring it. */
 void qudaMultishiftInvert(int external_precision, int quda_precision, int count, double *offsets, QudaInvertArgs_t arguments,
                           const double *residuals, const double *relative_residuals, const void *fat, const void *long_links, void *source,

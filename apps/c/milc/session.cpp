@@ -13,6 +13,12 @@
 #include <string>
 #include <vector>
 
+// Of QMP, which programs may have: weak, so that a program without it links, and one with it exports them.
+extern "C" {
+[[gnu::weak, gnu::visibility("default")]] int QMP_logical_topology_is_declared(void);
+[[gnu::weak, gnu::visibility("default")]] int QMP_get_node_number_from(const int* coordinates);
+}
+
 using namespace quarkstar;
 using namespace quarkstar::c;
 
@@ -26,6 +32,27 @@ struct State {
   int verbosity = QUDA_SUMMARIZE;
 };
 State state;
+
+/// QMP, where the program has it, says which rank has which part; else that goes by x, which is fastest.
+void require_order_of_ranks(const std::array<int, 4>& grid) {
+  if (QMP_get_node_number_from == nullptr || QMP_logical_topology_is_declared == nullptr || QMP_logical_topology_is_declared() == 0) return;
+  work("qudaInit", [&](Context& context) {
+    context.job->together([&] {
+      const int rank = context.job->rank();
+      std::array<int, 4> place{};
+      int rest = rank;
+      for (std::size_t mu = 0; mu < 4; ++mu) {
+        place[mu] = rest % grid[mu];
+        rest /= grid[mu];
+      }
+      const int node = QMP_get_node_number_from(place.data());
+      if (node != rank)
+        throw Error(ErrorKind::input, "",
+                    fmt::format("QMP gives the part {} to rank {}, and here it is that of rank {}", fmt::join(place, ","), node, rank),
+                    "do not map QMP's topology (-qmp-logic-map, -qmp-alloc-map)");
+    });
+  });
+}
 
 constexpr const char* settings_variable = "QUARKSTAR_MILC";
 
@@ -183,6 +210,7 @@ void qudaInit(QudaInitArgs_t input) {
   options.settings_count = settings.size();
   options.log = log;
   require_ok(__func__, qs_session_open(&options, &state.session));
+  require_order_of_ranks(ranks);
 }
 
 void qudaFinalize(void) {

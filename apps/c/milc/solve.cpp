@@ -211,6 +211,12 @@ void invert(const char* function, int external_precision, int quda_precision, do
   *iterations = most_iterations(systems);
 }
 
+void require_no_deflation(const char* function, const QudaEigensolverArgs_t& deflation) {
+  if (deflation.n_ev_deflate > 0)
+    end(function, fmt::format("{} vectors should deflate, and eigenvectors of MILC's are not taken: solve without deflation",
+                              deflation.n_ev_deflate));
+}
+
 }  // namespace
 
 void quarkstar::c::milc::forget_operators() { kept.clear(); }
@@ -238,6 +244,24 @@ void qudaInvert(int external_precision, int quda_precision, double mass, QudaInv
 void qudaInvertMsrc(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, double residual,
                     double relative_residual, const void* fat, const void* long_links, void** sources, void** solutions,
                     double* final_residual, double* final_relative_residual, int* iterations, int count) {
+  invert(__func__, external_precision, quda_precision, mass, arguments, residual, relative_residual, fat, long_links, sources, solutions,
+         final_residual, final_relative_residual, iterations, count);
+}
+
+void qudaInvertDeflatable(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments,
+                          QudaEigensolverArgs_t deflation, double residual, double relative_residual, const void* fat,
+                          const void* long_links, void* source, void* solution, double* final_residual, double* final_relative_residual,
+                          int* iterations) {
+  require_no_deflation(__func__, deflation);
+  invert(__func__, external_precision, quda_precision, mass, arguments, residual, relative_residual, fat, long_links, &source, &solution,
+         final_residual, final_relative_residual, iterations, 1);
+}
+
+void qudaInvertMsrcDeflatable(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments,
+                              QudaEigensolverArgs_t deflation, double residual, double relative_residual, const void* fat,
+                              const void* long_links, void** sources, void** solutions, double* final_residual,
+                              double* final_relative_residual, int* iterations, int count) {
+  require_no_deflation(__func__, deflation);
   invert(__func__, external_precision, quda_precision, mass, arguments, residual, relative_residual, fat, long_links, sources, solutions,
          final_residual, final_relative_residual, iterations, count);
 }
