@@ -1,7 +1,7 @@
 #include "solvers/deflation.hpp"
 
 #include "codelets/field/blas.hpp"
-#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,9 @@ namespace quarkstar {
 void Deflation::require_masses(const PreparedAction& action, std::span<const double> masses) const {
   for (const double mass : masses)
     if (mass != mass_ && !(is_hermitian_ && action.shift_between(mass, mass_)))
-      throw runtime::mpi::SharedError(
-          ErrorKind::input,
-          fmt::format("eigenvectors of the operator with mass (or kappa) {} do not serve {}: give those of this operator", mass_, mass),
-          Parameter("deflate"));
+      throw Error(ErrorKind::input, Parameter("deflate"),
+                  fmt::format("eigenvectors of the operator with mass (or kappa) {} do not serve {}", mass_, mass),
+                  "give those of this operator");
 }
 
 PerVector Deflation::shifts_of(const PreparedAction& action, const PerVector& mass, int vectors) const {
