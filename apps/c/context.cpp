@@ -78,25 +78,18 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
-constexpr std::array<std::string_view, 19> command_keys{"gauge",
-                                                        "lattice",
-                                                        "reunitarize",
-                                                        "action",
-                                                        "source",
-                                                        "sinks",
-                                                        "columns",
-                                                        "in-flight",
-                                                        "bound",
-                                                        "residual-history",
-                                                        "rank-weights",
-                                                        "share",
-                                                        "checkpoint",
-                                                        "checkpoint-every",
-                                                        "out",
-                                                        "json",
-                                                        "trace",
-                                                        "deflate",
-                                                        "multigrid-setup"};
+constexpr std::array<std::string_view, 24> command_keys{"gauge",        "lattice",
+                                                        "reunitarize",  "action",
+                                                        "source",       "sinks",
+                                                        "columns",      "in-flight",
+                                                        "bound",        "residual-history",
+                                                        "rank-weights", "share",
+                                                        "checkpoint",   "checkpoint-every",
+                                                        "out",          "json",
+                                                        "trace",        "graph",
+                                                        "decisions",    "three-points",
+                                                        "currents",     "current-momenta",
+                                                        "deflate",      "multigrid-setup"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

@@ -34,7 +34,8 @@ Plot correlator_plot(const RunReport& report) {
 
 Plot mass_plot(const RunReport& report) {
   Plot plot{.title = "Effective masses (cosh)", .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
-  for (const Correlator& c : report.correlators) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
+  for (const Correlator& c : report.correlators)
+    if (!c.cosh_mass.empty()) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
   return plot;
 }
 

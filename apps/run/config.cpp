@@ -3,6 +3,7 @@
 #include "apps/run/check_action.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
+#include "apps/run/report.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "runtime/system/error.hpp"
@@ -133,6 +134,28 @@ void check_smearings(const RunConfig& config) {
          sinks ? "use point sinks for it" : "use another source for it");
 }
 
+void check_three_points(const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  const ThreePointSettings& wanted = config.three_points;
+  for (const char* key : {"currents", "current-momenta"})
+    if (wanted.hadrons.empty() && config.was_given(key))
+      refuse(key, "it is of three-point functions", "give --three-points, or leave it out");
+  if (wanted.hadrons.empty()) return;
+  if (kind.currents.empty())
+    refuse("three-points", fmt::format("the action {} has none", kind.name), "leave it out, or give another --action");
+  for (const contract::HadronSink& sink : wanted.hadrons)
+    if (std::find(kind.correlators.begin(), kind.correlators.end(), sink.hadron->family) == kind.correlators.end())
+      refuse("three-points", fmt::format("the action {} has no {}", kind.name, sink.hadron->name), "use pion");
+  (void)contract::choose(kind.currents, wanted.currents, "currents");
+  if (!has_all_columns(config)) refuse("columns", fmt::format("three-point functions need all {}", kind.components), "leave it out");
+  for (const double mass : config.masses())
+    if (kind.sequential_mass(mass) != mass && !kind.masses_share_links(config.settings))
+      refuse("three-points",
+             fmt::format("sequential propagators of the action {} are of the opposite {}, for which there is no operator here", kind.name,
+                         kind.mass_key),
+             "leave out csw, or the three-point functions");
+}
+
 /// Links from files have everything in them that makes links.
 void check_link_files(const RunConfig& config) {
   const ActionKind& kind = *config.action;
@@ -207,6 +230,7 @@ void check_action(const RunConfig& config) {
              fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
   if (!deflation_file(config).empty()) require_deflatable(config.solver);
   check_smearings(config);
+  check_three_points(config);
   check_link_files(config);
   kind.check(config.settings);
 }
@@ -220,6 +244,8 @@ void check_complete(const RunConfig& config) {
     refuse("checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
   if (config.bound && config.solver.in_flight > 1)
     refuse("bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
+  if (!config.graph.empty() && config.solver.in_flight > 1)
+    refuse("graph", "it is of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
 }
 
 }  // namespace quarkstar::app

@@ -35,6 +35,7 @@ class DomainWallKind : public WilsonKind {
                 *setting("nu"),
                 *setting("xi0")};
     solver_settings = {"schur", "restart"};
+    currents = {"local"};  // the conserved current is a sum over slices
     heavy = {{"mass", 0.5}, {"ls", 4}};
     bench_solvers = {"cgnr"};
     bench_mass = {0.05, 1e-6, 10};
