@@ -26,7 +26,7 @@ namespace quarkstar::app {
 Coord whole_units(const SolverSettings& given, const Coord& lattice) {
   const SolverSettings solver = completed(given, lattice);
   if (solver.schwarz) return solver.schwarz->domain;
-  return solver.multigrid ? whole_unit(*solver.multigrid) : Coord{1, 1, 1, 1};
+  return solver.multigrid ? whole_unit(*solver.multigrid, lattice) : Coord{1, 1, 1, 1};
 }
 
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest, int whole) {
