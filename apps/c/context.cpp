@@ -195,6 +195,7 @@ qs_status call(Context* context, const std::function<qs_status()>& work, Among a
             } catch (const std::exception& error) {
               if (among == Among::ranks && context->job != nullptr && leaves_others(*context->job, error)) {
                 const runtime::Failure failure = failure_text(error);
+                service.blame(failure.parameter);
                 context->job->fail_alone(failure.message, failure.exit_code);
               }
               throw;
@@ -208,7 +209,8 @@ qs_status call(Context* context, const std::function<qs_status()>& work, Among a
     lost = true;
     static auto* const kept = new std::set<std::shared_ptr<Context>>;
     kept->insert(context->shared_from_this());
-    return set_error(QS_ERROR_LOST, service.loss());
+    const Service::Loss loss = service.loss();
+    return set_error(QS_ERROR_LOST, loss.message, loss.parameter);
   }
   return status == QS_OK ? QS_OK : set_error(status, context->failure);
 } catch (...) {

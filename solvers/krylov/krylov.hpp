@@ -139,6 +139,10 @@ struct KrylovState : VectorStatus {
     const std::uint64_t mixed = (trail[v] ^ bits) * 0x9e3779b97f4a7c15ull;
     trail[v] = mixed ^ mixed >> 32;
   }
+  QUARKSTAR_HD void note(int v, const runtime::ComplexScalar& number) {
+    note(v, number.re);
+    note(v, number.im);
+  }
   /// after: iterations that end with the step in which this is said.
   QUARKSTAR_HD void stop(int v, StopReason reason, int after = 0) {
     if (stopped[v] != 0) return;
@@ -220,10 +224,8 @@ QUARKSTAR_HD double scale_to_one(double size) {
 /// denominator is first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
 QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, int v, const runtime::ComplexScalar& numerator,
                                            const runtime::ComplexScalar& denominator) {
-  state.note(v, numerator.re);
-  state.note(v, numerator.im);
-  state.note(v, denominator.re);
-  state.note(v, denominator.im);
+  state.note(v, numerator);
+  state.note(v, denominator);
   const double re = denominator.re < 0 ? -denominator.re : denominator.re, im = denominator.im < 0 ? -denominator.im : denominator.im;
   const double size = re + im;  // NaN if either is
   if (!(size > 0) || !(size <= 1.7976931348623157e308)) {
