@@ -3,6 +3,7 @@
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 
@@ -88,9 +89,14 @@ Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovS
   // the correction
   const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
   const int krylov = images + recurrences_of(settings, solver, n).fields;
-  if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
   constexpr int bridge = 2;
-  return {static_cast<double>(n) * (outer + bridge + images), static_cast<double>(n) * (2 + krylov)};
+  // Beside a RecycledSpace the Krylov solver has a solution and a right-hand side of its own in every precision. Images: of A, its
+  // factor's.
+  const int gathers = settings.recycle > 0 ? 2 : 0;
+  const double space = settings.recycle > 0 ? RecycledSpace::most_vectors_for(settings.recycle, n) : 0;
+  if (settings.precision == Precision::double_)
+    return {static_cast<double>(n) * (outer + krylov + (gathers > 0 ? bridge + 2 + gathers : 0)) + space, 0};
+  return {static_cast<double>(n) * (outer + bridge + images + gathers) + space, static_cast<double>(n) * (2 + krylov)};
 }
 
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities

@@ -5,6 +5,7 @@
 #include "codelets/lattice/boundary_text.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
@@ -282,6 +283,10 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.multigrid_setup.empty() ? json() : json(c.multigrid_setup); }},
       {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
        set_deflation_file, [](const RunConfig& c) -> json { return deflation_file(c).empty() ? json() : json(deflation_file(c)); }},
+      {"recycle", "N",
+       "cg, cgnr: low modes that solves gather as they run, with which those after them begin: 8 to 512, e.g. 48 (default 0, none)",
+       [](RunConfig& c, Text v) { c.solver.recycle = parse_integer(v, 0, RecycledSpace::most_modes); },
+       [](const RunConfig& c) -> json { return c.solver.recycle > 0 ? json(c.solver.recycle) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
