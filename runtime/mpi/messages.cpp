@@ -128,6 +128,8 @@ struct Messages::Calls {
     if (job.is_fake() || job.native().transports == nullptr || !job.native().transports->is_needed()) return nullptr;
     return job.native().transports.get();
   }
+  /// Whether GPUs may wait for this thread: not between the calls of a guest's host, when none works.
+  bool gpus_may_wait() const { return transports() != nullptr && is_at_work(); }
   /// Not between the calls of a guest's host: no GPU works then, and MPI is not ours. Whether there was anything to do.
   bool serve_gpus() {
     Transports* const needed = transports();
@@ -475,7 +477,7 @@ void Messages::run() {
     {
       std::unique_lock lock(mutex_);
       // A GPU tells nobody when it has begun: who serves it looks all the time.
-      if (calls.idle() && calls.transports() == nullptr) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      if (calls.idle()) changed_.wait(lock, [&] { return ending_ || !ready_.empty() || (by_device() && calls.gpus_may_wait()); });
       if (ending_ && ready_.empty() && calls.idle()) break;
     }
     idle_rounds = look(calls) ? 0 : idle_rounds + 1;
@@ -534,6 +536,20 @@ void Messages::complete(Message* message) {
 void Messages::wait_idle() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return pending_ == 0; });
+}
+
+void Messages::wait_sent() {
+  if (job_.is_fake() || job_.native().transports == nullptr) return;
+  const Transports& transports = *job_.native().transports;
+  if (transports.at_rest()) return;
+  const Job::Waiting waiting(job_, "faces that GPUs have written for other hosts");
+  constexpr std::chrono::microseconds between_looks(20);
+  while (!transports.at_rest()) std::this_thread::sleep_for(between_looks);
+}
+
+void Messages::wake() {
+  { const std::lock_guard lock(mutex_); }  // whoever has looked before it began to wait hears the call
+  changed_.notify_all();
 }
 
 Messages::Totals Messages::totals() const {

@@ -81,6 +81,10 @@ class Messages {
 
   /// Blocks until nothing is on its way through the host.
   void wait_idle();
+  /// Blocks until every face that a GPU of this rank has written for another host has left: tasks end before.
+  void wait_sent();
+  /// A guest's host waits again, so that GPUs may work.
+  void wake();
   /// Messages that were submitted and not completed.
   std::int64_t pending() const { return pending_.load(); }
 
