@@ -42,8 +42,9 @@ std::vector<Correlator> correlators_of(const ActionKind& kind, const HostGauge& 
   run.correlators.momenta = {{0, 0, 0}, {1, -1, 0}};
   if (!kind.currents.empty()) {
     for (const contract::Hadron& hadron : contract::hadrons())
-      if (std::find(kind.correlators.begin(), kind.correlators.end(), hadron.family) != kind.correlators.end())
-        if (hadron.wick != contract::Wick::two || hadron.name == "proton_u") run.three_points.hadrons.push_back({&hadron, 3, {0, 0, 1}});
+      if ((hadron.name == "pion" || hadron.name == "proton_u") &&
+          std::find(kind.correlators.begin(), kind.correlators.end(), hadron.family) != kind.correlators.end())
+        run.three_points.hadrons.push_back({&hadron, 3, {0, 0, 1}});
     run.three_points.currents.assign(kind.currents.begin(), kind.currents.end());
     run.three_points.momenta = {{1, 0, 0}};
   }

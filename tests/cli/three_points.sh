@@ -22,12 +22,17 @@ same() {
 same --workers 2 --blocks 1,1,1,2
 same --nrhs 5 --in-flight 2
 same --policy dmda --workers 2 --blocks 2,1,2,1
-compare 2 solve "${common[@]}"
-compare 2 solve "${common[@]}" --ranks 2,1,1,1 --nrhs 5 --in-flight 2
 
 # Several sources in one run, each as alone.
 expect 0 '^wrote' solve "${common[@]}" --residual-history --json two.json --source wall:2+point:1,0,2,5
 results two.source1.json | cmp expected.txt - || die "a source depends on the one beside it"
+
+# Ranks: both kinds of currents, with fewer solves.
+fewer=("${common[@]}" --tol 1e-4 --sinks point --three-points pion:4,0,0,1 --currents vector_t,conserved_t --threads 1)
+cp one.json whole.json
+reference solve "${fewer[@]}"
+compare 2 solve "${fewer[@]}" --ranks 2,1,1,1 --nrhs 5
+mv whole.json one.json
 
 # A sequential solve that does not converge is told, where one takes more iterations than the propagator's.
 iterations() { perl -0777 -ne '@part = split /"sequential_solves"/; $most = 0; for ($part['"$1"'] =~ /"iterations": (\d+)/g) { $most = $_ if $_ > $most } print $most' one.json; }
