@@ -17,7 +17,8 @@ for grid in 1,1,1,2 2,1,1,1; do
   cmp <(history one.json) <(history several.json) || die "recycled solves depend on the ranks $grid"
 done
 common=(solve --gauge lattice.ildg --threads 1 --no-tune --json x.json --recycle 16)
-expect 0 'cgnr' "${common[@]}" --kappa 0.12 --columns 0
+expect 0 '^wrote x.json' "${common[@]}" --kappa 0.12 --columns 0
+grep -q '"solver": "cgnr"' x.json || die "recycling does not choose cgnr"
 expect 2 'error: --recycle: bicgstab gathers no modes' "${common[@]}" --kappa 0.12 --solver bicgstab
 expect 2 'error: --recycle: blockcg gathers no modes' "${common[@]}" --action naive --mass 0.1 --solver blockcg
 expect 2 'error: --recycle.* several are in flight together' "${common[@]}" --kappa 0.12 --in-flight 2 --nrhs 1
