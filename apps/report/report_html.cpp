@@ -132,13 +132,14 @@ std::string correlators_table(const RunReport& report) {
     TableRow head{"t - t_source"};
     for (const Correlator& c : some) head.push_back(c.name);
     const Correlator& first = some.front();
-    head.insert(head.end(), {fmt::format("a m {} (log)", first.name), fmt::format("a m {} (cosh)", first.name)});
+    const bool has_masses = !first.log_mass.empty();
+    if (has_masses) head.insert(head.end(), {fmt::format("a m {} (log)", first.name), fmt::format("a m {} (cosh)", first.name)});
     std::vector<TableRow> rows;
     for (std::size_t t = 0; t < first.values.size(); ++t) {
       TableRow row{fmt::format("{}", t)};
       for (const Correlator& c : some)
         row.push_back(fmt::format("{:.12e}", c.values[t]) + (c.imaginary.empty() ? "" : fmt::format(" {:+.12e} i", c.imaginary[t])));
-      row.insert(row.end(), {number_or_dash(first.log_mass, t), number_or_dash(first.cosh_mass, t)});
+      if (has_masses) row.insert(row.end(), {number_or_dash(first.log_mass, t), number_or_dash(first.cosh_mass, t)});
       rows.push_back(std::move(row));
     }
     tables += table("", head, rows);

@@ -149,12 +149,17 @@ void check_three_points(const RunConfig& config) {
       refuse("three-points", fmt::format("the action {} has no {}", kind.name, sink.hadron->name), "use pion");
   (void)contract::choose(kind.currents, wanted.currents, "currents");
   if (!has_all_columns(config)) refuse("columns", fmt::format("three-point functions need all {}", kind.components), "leave it out");
-  for (const double mass : config.masses())
-    if (kind.sequential_mass(mass) != mass && !kind.masses_share_links(config.settings))
-      refuse("three-points",
-             fmt::format("sequential propagators of the action {} are of the opposite {}, for which there is no operator here", kind.name,
-                         kind.mass_key),
-             "leave out csw, or the three-point functions");
+  if (const std::string obstacle = kind.obstacle_to_sequential(config.settings); !obstacle.empty())
+    refuse("three-points", obstacle, "give other coefficients, or leave it out");
+  const std::vector<double> masses = config.masses();
+  if (std::all_of(masses.begin(), masses.end(), [&kind](double mass) { return kind.sequential_mass(mass) == mass; })) return;
+  const std::string what = fmt::format("sequential propagators of the action {} are of the opposite {}", kind.name, kind.mass_key);
+  if (!kind.masses_share_links(config.settings))
+    refuse("three-points", what + ", for which there is no operator here", "leave out csw, or the three-point functions");
+  if (!deflation_file(config).empty())
+    refuse("three-points", what + ", of which the eigenvectors are none", "leave out deflate, or the three-point functions");
+  if (config.solver.multigrid || find_krylov_solver(config.solver.solver)->multigrid)
+    refuse("three-points", what + ", for which this multigrid is none", "use --solver bicgstab, or leave out the three-point functions");
 }
 
 /// Links from files have everything in them that makes links.

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SourceState {
   SourceCorrelators correlators;
   std::optional<Checkpoint> checkpoint = {};
   bool begun = false;
+  std::set<std::size_t> with_three_points = {};  ///< masses of which they are made, or under way
 };
 
 /// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.

@@ -265,11 +265,11 @@ class OperatorSolves {
     return seconds;
   }
 
-  /// Whether there should be three-point functions of the propagator of a right-hand side, which is complete, and are none yet.
+  /// Whether there should be three-point functions of the propagator of a right-hand side, which is complete, and nobody makes them yet.
   bool lacks_three_points(const RightHandSide& side) const {
     const SourceState& source = run_.sources[side.source];
     const std::vector<HostField>& columns = source.propagators[side.mass].columns;
-    return !run_.config.three_points.hadrons.empty() && !source.correlators.has_three_points(side.mass) &&
+    return !run_.config.three_points.hadrons.empty() && !source.with_three_points.contains(side.mass) &&
            std::none_of(columns.begin(), columns.end(), [](const HostField& column) { return column.data.empty(); });
   }
 
@@ -278,6 +278,7 @@ class OperatorSolves {
     const RunConfig& config = run_.config;
     SourceState& source = run_.sources[side.source];
     RunReport& report = source.run.report;
+    source.with_three_points.insert(side.mass);  // before the solves, between which other groups have their turns
     std::optional<contract::HopLinks> links;
     if (contract::has_conserved(three_point_currents(config)))
       links.emplace(contract::HopLinks{*run_.gauge, config.boundary, run_.kind.hop_factors(config.settings)});

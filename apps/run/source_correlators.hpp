@@ -31,7 +31,6 @@ class SourceCorrelators {
   void contract_pairs(const LatticePointer& lattice, Propagators& propagators, const QuarkSmearers* smearers = nullptr);
   /// Of a mass and a sink, by their places in the lists.
   void add_three_points(std::size_t mass, std::size_t sink, std::vector<Correlator> correlators);
-  bool has_three_points(std::size_t mass) const { return three_points_.contains({mass, 0}); }
   /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and
   /// with several masses in _m0.05; three-point functions come last. Collective.
   std::vector<Correlator> correlators() const;

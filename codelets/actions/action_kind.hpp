@@ -121,6 +121,8 @@ class ActionKind {
 
   /// Of the operator of sequential propagators: M(mass)(x, y) = g_5 M(that)^+(y, x) g_5.
   virtual double sequential_mass(double mass) const { return mass; }
+  /// Why propagators are not S(x, y) = g_5 S(y, x)^+ g_5 up to that mass, so that there are none; empty: they are.
+  virtual std::string obstacle_to_sequential(const SettingValues&) const { return ""; }
   /// Of the hops (1 -+ g_mu) U in -M, where there is a conserved current.
   virtual std::array<double, 4> hop_factors(const SettingValues&) const { return {}; }
 

@@ -90,7 +90,9 @@ void Decisions::begins(const detail::TaskRecord* record, int worker) {
   const double now = starpu_timing_now();
   const std::lock_guard guard(log.mutex);
   const auto known = log.alive.find(record);
-  Task* task = known != log.alive.end() ? &log.tasks[known->second] : log.add(record, now);
+  // What the policy has not seen is tied to a worker, or was left out when it came.
+  const bool is_new = log.push == nullptr || starpu_task_get_current()->execute_on_a_specific_worker != 0;
+  Task* task = known != log.alive.end() ? &log.tasks[known->second] : is_new ? log.add(record, now) : nullptr;
   if (task == nullptr) return;
   task->worker = worker;
   task->begin_us = now;

@@ -88,14 +88,14 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
                   "give fewer levels, or smaller aggregates");
     }
   }
-  constexpr int most_steps = 1000;
-  for (const auto& [name, steps, least] : {std::tuple{"smoother-steps", settings.smoother_steps, 1},
-                                           {"coarse-steps", settings.coarse_steps, 1},
-                                           {"cycle-steps", settings.cycle_steps, 1},
-                                           {"setup-steps", settings.setup_steps, 1},
-                                           {"setup-cycles", settings.setup_cycles, 0}})
-    if (steps < least || steps > most_steps)
-      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most_steps));
+  constexpr int most_steps = 1000, most_degree = 12;  // in double precision the powers of a polynomial beyond it are no longer independent
+  for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, most_degree},
+                                                 {"coarse-steps", settings.coarse_steps, 1, most_steps},
+                                                 {"cycle-steps", settings.cycle_steps, 1, most_steps},
+                                                 {"setup-steps", settings.setup_steps, 1, most_steps},
+                                                 {"setup-cycles", settings.setup_cycles, 0, most_steps}})
+    if (steps < least || steps > most)
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most));
   if (precision == Precision::half)
     throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
   if (schur != Schur::asymmetric)

@@ -87,6 +87,14 @@ class MoebiusKind final : public DomainWallKind {
                         .initial = std::vector<double>{0.5}});
   }
 
+  std::string obstacle_to_sequential(const SettingValues& values) const override {
+    const auto slices = static_cast<std::size_t>(std::max(0, get<int>(values, "ls")));
+    const std::vector<double> b = coefficients(values, true, slices), c = coefficients(values, false, slices);
+    for (std::size_t s = 1; s < std::min(b.size(), c.size()); ++s)
+      if (std::abs(b[s] - c[s] - (b[0] - c[0])) > 1e-12) return "b5 - c5 is not the same on all slices, so that g5 S is not hermitian";
+    return "";
+  }
+
  protected:
   std::vector<double> coefficients(const SettingValues& values, bool of_b, std::size_t slices) const override {
     const auto& given = get<std::vector<double>>(values, of_b ? "b5" : "c5");
