@@ -27,6 +27,12 @@ same --policy dmda --workers 2 --blocks 2,1,2,1
 expect 0 '^wrote' solve "${common[@]}" --residual-history --json two.json --source wall:2+point:1,0,2,5
 results two.source1.json | cmp expected.txt - || die "a source depends on the one beside it"
 
+# Groups across two sources, in flight together: each propagator has its sequential solves once.
+expect 0 '^wrote' solve "${common[@]}" --json shared.json --source wall:2+point:1,0,2,5 --nrhs 8 --in-flight 2
+for number in 0 1; do
+  [ "$(grep -c '"hadron": "proton_u:3"' shared.source$number.json)" = 24 ] || die "not 24 sequential solves of source $number"
+done
+
 # Ranks: both kinds of currents, with fewer solves.
 fewer=("${common[@]}" --tol 1e-4 --sinks point --three-points pion:4,0,0,1 --currents vector_t,conserved_t --threads 1)
 cp one.json whole.json
@@ -89,6 +95,9 @@ expect 2 'error: --three-points: .*is no sink; use pion:DT' solve "${common[@]}"
 expect 2 'error: --three-points: pion:8 does not end within the lattice; use 1 to 7' solve "${common[@]}" --json x.json --three-points pion:8
 expect 2 "error: --currents: 'charge' is no current of this action; use some of local" solve "${common[@]}" --json x.json --currents charge
 expect 2 'error: --currents: it is of three-point functions' solve --gauge lattice.ildg --kappa 0.1 --currents vector --json x.json
+expect 2 'error: --three-points: b5 - c5 is not the same on all slices' solve --gauge lattice.ildg --action moebius --ls 4 --b5 1.5,1.5,1.2,1.5 --three-points pion:3 --json x.json
+expect 2 'error: --three-points: sequential propagators of the action twisted-mass are of the opposite mu, for which this multigrid is none' solve --gauge lattice.ildg \
+  --action twisted-mass --mu 0.1 --solver multigrid --three-points pion:3 --json x.json
 expect 2 'error: --three-points: the action hisq has none' solve --gauge lattice.ildg --action hisq --mass 1 --three-points pion:3 --json x.json
 campaign far
 sed -i 's/pion:4/pion:9/' far.toml
