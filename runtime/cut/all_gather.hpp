@@ -36,8 +36,8 @@ class AllGather {
 
   const Decomposition* decomposition_;
   const char* what_;
-  std::vector<Handle> received_;          ///< by block
   std::shared_ptr<const int> first_tag_;  ///< given back after the pieces are gone
+  std::vector<Handle> received_;          ///< by block
   std::shared_ptr<const mpi::Mailboxes> mailboxes_;
   bool mailboxes_tried_ = false;
 };
