@@ -23,12 +23,6 @@ HostField host_field(int components, const Coord& lattice) {
   return field;
 }
 
-ActionRun run_with(SettingValues settings) {
-  ActionRun run;
-  run.settings = std::move(settings);
-  return run;
-}
-
 }  // namespace
 
 SettingValues benchmarked(const ActionKind& kind, const SettingValues& given) {
@@ -49,7 +43,7 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
       chosen_cut_(true),
       decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
-  ActionRun run = run_with(benchmarked(kind_, settings));
+  ActionRun run{.settings = benchmarked(kind_, settings)};
   mass_ = kind_.masses(run.settings).front();
   constexpr std::size_t first_mass[] = {0};
   if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_), run);  // no values, so nothing to smear
@@ -60,7 +54,7 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
 ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
                          const SettingValues& settings)
     : session_(session), kind_(action), chosen_cut_(false), decomposition_(decomposition) {
-  const ActionRun run = run_with(benchmarked(kind_, settings));
+  const ActionRun run{.settings = benchmarked(kind_, settings)};
   mass_ = kind_.masses(run.settings).front();
   operator_ = kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), run);
 }

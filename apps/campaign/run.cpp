@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -116,7 +117,7 @@ class CampaignRun {
   }
 
   void run() {
-    forget_null_vectors();
+    forget_null_vectors(campaign_.configurations);
     std::unique_ptr<LinkLoader> next;
     for (std::size_t c = 0; c < todo_.size(); ++c) {
       end_if_asked();
@@ -126,6 +127,7 @@ class CampaignRun {
       };
       compute(*todo_[c], *links, read_next);
     }
+    forget_null_vectors(campaign_.configurations);
   }
 
  private:
@@ -184,17 +186,15 @@ class CampaignRun {
       for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
       return fail({{configuration.name, "", ""}, unreadable->what()}, unreadable->kind());
     }
-    forget_null_vectors();
+    forget_null_vectors({&configuration, 1});
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (done > 0 && Job::current().is_root() && listener_.done) listener_.done(configuration.name, done, seconds);
   }
 
-  /// Null vectors of the configurations before those that are done, whichever job has left them.
-  void forget_null_vectors() const {
-    if (std::all_of(campaign_.quarks.begin(), campaign_.quarks.end(), [](const Quark& q) { return q.config.multigrid_setup.empty(); }))
-      return;
+  /// Null vectors of the configurations before those of them that are done, whichever job has left them.
+  void forget_null_vectors(std::span<const Configuration> configurations) const {
     Job::current().on_root([&] {
-      for (const Configuration& configuration : campaign_.configurations)
+      for (const Configuration& configuration : configurations)
         if (!is_missing(configuration))
           for (const std::string& folder : null_vectors_behind(campaign_, configuration)) remove_null_vectors(folder);
     });

@@ -170,13 +170,11 @@ class MultigridBench {
   Json setup_;
 };
 
-/// The settings that flags give.
-MultigridSettings asked(const BenchOptions& options) { return asked_of(options).solver.multigrid.value_or(MultigridSettings{}); }
-
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const MultigridSettings settings = completed(asked(options), lattice);
-  const ActionBench bench(session, lattice, kind_named(options.action), asked_of(options).settings, options.blocks);
+  const RunConfig asked = asked_of(options);
+  const MultigridSettings settings = completed(asked.solver.multigrid.value_or(MultigridSettings{}), lattice);
+  const ActionBench bench(session, lattice, *asked.action, asked.settings, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : options.links.empty() ? std::vector<int>{18} : options.links) {
       const MultigridCase c{devices, lattice, parse_precision(precision), reals};

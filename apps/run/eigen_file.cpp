@@ -100,9 +100,8 @@ int host_vectors(const RunConfig& config) {
 void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
 int host_vectors_of_writing(int block) { return 2 * block + 1; }  // one is packed
 void count_projector(RunConfig& config, int modes) {
-  const int block = EigenProjector::block_for(std::max(1, modes));
-  set_basis_vectors(config, (modes + block - 1) / block * block);
-  set_host_vectors(config, block + 1);  // one is unpacked
+  set_basis_vectors(config, EigenProjector::vectors_for(modes));
+  set_host_vectors(config, EigenProjector::block_for(std::max(1, modes)) + 1);  // one is unpacked
 }
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {

@@ -7,17 +7,9 @@
 #include <algorithm>
 
 namespace quarkstar {
-namespace {
-
-int whole_blocks(int modes) {
-  const int block = EigenProjector::block_for(modes);
-  return (modes + block - 1) / block * block;
-}
-
-}  // namespace
 
 EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values)
-    : values_(std::move(values)), basis_(lattice, parity, components, block_for(modes()), whole_blocks(modes())) {}
+    : values_(std::move(values)), basis_(lattice, parity, components, block_for(modes()), vectors_for(modes())) {}
 
 void EigenProjector::add(std::span<const HostField> vectors) {
   const int n = static_cast<int>(vectors.size());

@@ -19,7 +19,7 @@ struct SolveCase {
 struct SolveOutcome {
   SolveResult result;
   HostField solution;
-  std::vector<std::pair<std::string, double>> numbers;  ///< Solver::numbers()
+  std::vector<std::pair<std::string, double>> numbers = {};  ///< Solver::numbers()
 };
 
 /// One solve in a session of its own.
