@@ -3,6 +3,7 @@
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 
@@ -71,7 +72,7 @@ RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylo
   RecurrenceMemory memory = solver.memory(settings.restart, n);
   if (settings.multigrid) {
     for (int level = 0; level < settings.multigrid->levels; ++level) {
-      const RecurrenceMemory cycle = MultigridCycle::memory(*settings.multigrid, level, n);
+      const RecurrenceMemory cycle = MultigridCycle::memory(*settings.multigrid, false, level, n);
       if (level == 0) memory.fields += cycle.fields;
       memory.state_bytes += cycle.state_bytes;
     }
@@ -88,9 +89,14 @@ Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovS
   // the correction
   const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
   const int krylov = images + recurrences_of(settings, solver, n).fields;
-  if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
   constexpr int bridge = 2;
-  return {static_cast<double>(n) * (outer + bridge + images), static_cast<double>(n) * (2 + krylov)};
+  // Beside a RecycledSpace the Krylov solver has a solution and a right-hand side of its own in every precision. Images: of A, its
+  // factor's.
+  const int gathers = settings.recycle > 0 ? 2 : 0;
+  const double space = settings.recycle > 0 ? RecycledSpace::most_vectors_for(settings.recycle, n) : 0;
+  if (settings.precision == Precision::double_)
+    return {static_cast<double>(n) * (outer + krylov + (gathers > 0 ? bridge + 2 + gathers : 0)) + space, 0};
+  return {static_cast<double>(n) * (outer + bridge + images + gathers) + space, static_cast<double>(n) * (2 + krylov)};
 }
 
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities
@@ -130,17 +136,24 @@ int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(
 struct MultigridMemory {
   double matrices, null_vectors, of_solve, of_setup;
 };
-MultigridMemory multigrid_memory(const MultigridSettings& settings, const runtime::Block& block, Precision precision, int n) {
+MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord& lattice, const runtime::Block& block, Precision precision,
+                                 int n) {
   const double complex = 2 * static_cast<double>(computed_bytes(precision)), count = settings.null_vectors;
+  const bool dense = has_dense_inverse(settings, lattice);
   MultigridMemory memory{};
-  double sites = static_cast<double>(volume(block.extents)), components = spinor_components, coarse_setup = 0;
+  double sites = static_cast<double>(volume(block.extents)), all_sites = static_cast<double>(volume(lattice));
+  double components = spinor_components, coarse_setup = 0;
   for (int level = 0; level < settings.levels; ++level) {
     const double vectors = sites / 2 * components * complex * count;  // N of one parity
     if (level > 0) {
       memory.matrices += sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, precision));
       const auto of_cycle = [&](int right_hand_sides) {
-        return MultigridCycle::memory(settings, level, right_hand_sides).fields * right_hand_sides * sites / 2 * components * complex;
+        return MultigridCycle::memory(settings, dense, level, right_hand_sides).fields * right_hand_sides * sites / 2 * components *
+               complex;
       };
+      if (level + 1 == settings.levels && dense)
+        memory.matrices +=
+            coarse::DenseInverse::reals(sites, all_sites, 2 * settings.null_vectors) * static_cast<double>(computed_bytes(precision));
       memory.of_solve += of_cycle(n);
       coarse_setup += of_cycle(settings.null_vectors);
     }
@@ -148,10 +161,10 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const runtim
       memory.null_vectors += 3 * vectors;
       // Columns and their images on both parities; zeros, gone before; the raw vectors of further levels. Or a cycle.
       constexpr int image_of_system = 1, of_coarsening = 4 + 2, raw = 2;
-      const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, 0, settings.null_vectors).fields + 1;
+      const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, settings.null_vectors).fields + 1;
       memory.of_setup += vectors * (image_of_system + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
     }
-    sites /= static_cast<double>(volume(aggregate_of(settings, level)));
+    for (double* count_of : {&sites, &all_sites}) *count_of /= static_cast<double>(volume(aggregate_of(settings, lattice, level)));
     components = 2.0 * settings.null_vectors;
   }
   memory.of_setup += coarse_setup;
@@ -204,7 +217,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     bytes.multiply_solves(settings.in_flight);
     if (settings.multigrid) {  // which all solves with an operator share, and which is set up before they begin
-      const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, block, settings.precision, n);
+      const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, decomposition.lattice(), block, settings.precision, n);
       bytes.links += multigrid.matrices;
       bytes.fields = shape.operators * multigrid.null_vectors +
                      std::max(bytes.fields + settings.in_flight * multigrid.of_solve, shape.operators * multigrid.of_setup);

@@ -1,6 +1,7 @@
 #include "solvers/settings.hpp"
 
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,9 @@ void check_limits(const SolverSettings& settings) {
   if (settings.restart < 1 || settings.restart > gcr_steps::most_directions)
     throw Error(ErrorKind::input, Parameter("restart"), fmt::format("{} directions", settings.restart),
                 fmt::format("give 1 to {}", gcr_steps::most_directions));
+  if (settings.recycle != 0 && (settings.recycle < RecycledSpace::least_modes || settings.recycle > RecycledSpace::most_modes))
+    throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} modes", settings.recycle),
+                fmt::format("give {} to {}, or 0 for none", RecycledSpace::least_modes, RecycledSpace::most_modes));
   if (settings.schwarz && settings.schwarz->steps < 1)
     throw Error(ErrorKind::input, Parameter("schwarz-steps"), fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
   constexpr int most_steps = 1000;

@@ -35,9 +35,9 @@ struct MultigridSettings {
   Coord aggregate{0, 0, 0, 0};  ///< fine sites of a site of the next level; 0: chosen by the lattice (solvers/multigrid/choice.hpp)
   int levels = 0;               ///< 2 to 4, the finest among them; 0: chosen by the lattice
   int null_vectors = 24;        ///< N, a multiple of 4
-  int smoother_steps = 4;       ///< of GCR on each level but the coarsest, behind the coarse correction
+  int smoother_steps = 4;       ///< degree of the smoother on each level but the coarsest, behind the coarse correction
   int cycle_steps = 2;          ///< of GCR with a cycle as its preconditioner, on levels between: 1 is a V-cycle, more a K-cycle
-  int coarse_steps = 16;        ///< of GCR on the coarsest level
+  int coarse_steps = 16;        ///< of GCR on the coarsest level, where that is too large for a dense inverse
   int setup_steps = 40;         ///< of BiCGStab that make null vectors from noise
   int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
   bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
@@ -54,6 +54,7 @@ struct SolverSettings {
   double refresh_drop = 0;  ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
   int check_every = 16;                          ///< K: iterations submitted between two looks at the stop flag
+  int recycle = 0;                               ///< cg, cgnr: low modes that solves gather for later ones (RecycledSpace); 0: none
   int restart = 8;                               ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};      ///< gcr: its preconditioner; none: none
   std::optional<InnerSolver> inner{};            ///< gcr: its preconditioner, instead

@@ -13,6 +13,7 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/deflation.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/multigrid/set_up.hpp"
@@ -34,6 +35,10 @@ constexpr int most_multigrid_iterations = 100;
 bool is_failure(StopReason reason) {
   return reason == StopReason::stagnation || reason == StopReason::zero_denominator || reason == StopReason::not_finite;
 }
+
+/// Iterations after which what a solution has gained goes into a RecycledSpace: the fewer, the more of the modes that are resolved late,
+/// and each time costs two applications of the operator and the products with the space (docs/results/2026-11-28-recycling.md).
+constexpr int iterations_of_a_gain = 8;
 
 constexpr double infinite = std::numeric_limits<double>::max();
 
@@ -93,6 +98,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
+  if (settings.recycle > 0) return 1;  // a RecycledSpace has lanes of sites
   const bool elsewhere = spinors ? session.gpu_count() == 0 || cpus_join_gpus(session.options())
                                  : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere)) return 1;
@@ -120,6 +126,9 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
 
 void require_deflatable(const SolverSettings& settings) {
   const NamedKrylovSolver* const solver = find_krylov_solver(settings.solver);
+  if (settings.recycle > 0)
+    throw Error(ErrorKind::input, Parameter("recycle"), "solves begin with modes that they gather, and eigenvectors are given",
+                "leave it out, or give no eigenvectors");
   if (solver != nullptr && solver->mixes_vectors && settings.precision == Precision::half)
     throw Error(ErrorKind::input, Parameter("precision"),
                 fmt::format("{} in half precision loses known modes again in each correction, and may not converge", settings.solver),
@@ -135,6 +144,9 @@ struct Solver::Impl {
   runtime::HandlePools pools;                    ///< for the fields of a solve
   std::unique_ptr<const Multigrid> multigrid{};  ///< none where its set-up failed: then krylov is the fallback
   std::unique_ptr<const Deflation> deflation{};
+  std::shared_ptr<RecycledSpace> recycled{};  ///< settings.recycle: what deflation is by, once there has been a solve
+  double recycled_mass = 0;
+  std::size_t recycled_from = 0;  ///< right-hand sides whose solves have gathered
 
   void set_up_multigrid() {
     PreparedAction& fine = prepared.krylov();
@@ -157,6 +169,38 @@ struct Solver::Impl {
   bool below_double() const { return settings.precision != Precision::double_; }
   const LatticePointer& lattice() const { return prepared.outer->lattice(); }
 
+  /// Whether a solve gathers modes: the first right-hand sides, a fourth of the modes. Later ones would improve them by less than it costs.
+  bool gathers() const { return recycled && 4 * recycled_from < static_cast<std::size_t>(settings.recycle); }
+  /// Whether there is something known of the operator's inverse.
+  bool deflates() const { return deflation && !(recycled && recycled->is_empty()); }
+
+  /// The space that solves for these masses gather, and begin with; a new one where they are of another operator than those before.
+  void set_recycled(std::span<const double> masses, int parity) {
+    const double mass = is_hermitian ? 0 : masses[0];  // a shift leads from there to any other
+    if (recycled && recycled->parity() == parity && recycled_mass == mass) return;
+    recycled_mass = mass;
+    recycled_from = 0;
+    recycled = std::make_shared<RecycledSpace>(lattice(), parity, components, settings.recycle);
+    deflation = std::make_unique<Deflation>(recycled, mass, is_hermitian);
+  }
+
+  /// Adds d to the space, which comes of solves of `system`, in double precision.
+  void recycle(EvenOdd& system, const Field& d, const PerVector& mass) {
+    const Field image = system.field();
+    system.apply(image, d, {}, false, {});
+    if (is_hermitian) {
+      const PerVector shifts = for_each_vector(static_cast<std::size_t>(d.vectors()), [&](std::size_t v) {
+        return prepared.outer->shift_between(mass[v], recycled_mass).value_or(0);
+      });
+      blas::submit<blas::AddScaled>({&image, &d}, {-blas::Coefficient(shifts)});
+      recycled->add(d, image);
+    } else {
+      const Field squared = system.field();
+      system.apply(squared, image, {}, true, {});
+      recycled->add(d, squared);
+    }
+  }
+
   /// One correction of all right-hand sides: what is asked of it.
   struct Goal {
     std::size_t n;
@@ -165,6 +209,7 @@ struct Solver::Impl {
     bool by_multigrid = false;
     PerVector target2{};  ///< of |b - M x|^2; infinite: this right-hand side is done
     PerVector r_norm2{};
+    PerVector least2{};  ///< the same, or before deflation where that is less: it makes an error smaller, and may make its residual larger
     std::array<int, most_vectors> budget{};  ///< iterations
     KrylovProgress progress{};               ///< with |residual of the even-odd system|^2
     decltype(KrylovLimits::observe) observe{};
@@ -192,15 +237,17 @@ struct Solver::Impl {
       // |r| of conjugate gradient does not fall all the time. Of a source that is smooth it first stays above |b| until the lowest modes
       // are resolved, for about the largest eigenvalue over the smallest, some 1 / m iterations.
       if (is_hermitian && !done) limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
-      const double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
+      double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
+      // Of modes that are only nearly right a part is left, which the Krylov solver would have to take out: soon it goes by a correction.
+      if (recycled && deflates()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
     return limits;
   }
 
   /// Runs `solver` in its precision for A x = rhs, rhs overwritten, x and rhs in double precision. factor: as above. outer_system: A in
-  /// double precision, for reliable updates where the solver knows them; nullptr: without.
-  KrylovResults solve_scaled(const NamedKrylovSolver& solver, LinearOperator& system, LinearOperator* outer_system, const Field& x,
+  /// double precision, for reliable updates where the solver knows them, and to gather modes; nullptr: without.
+  KrylovResults solve_scaled(const NamedKrylovSolver& solver, LinearOperator& system, EvenOdd* outer_system, const Field& x,
                              const Field& rhs, const Goal& goal, const PerVector& factor, const PerVector& shifts) {
     const PerVector scale =
         below_double() ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); }) : same_for_all(1);
@@ -214,7 +261,7 @@ struct Solver::Impl {
       };
     // What low precision lets come back of a projector's space only a correction takes out again. Of a normal operator one in half
     // precision may gain nothing: its errors come back divided by 2m.
-    const bool restarts = settings.updates != Updates::reliable || (deflation && !(is_hermitian && settings.precision == Precision::half));
+    const bool restarts = settings.updates != Updates::reliable || (deflates() && !(is_hermitian && settings.precision == Precision::half));
     const bool refreshes = below_double() && outer_system != nullptr && solver.reliable_updates && !restarts;
     KrylovLimits limits = limits_of(solver, goal, whole, refreshes);
     limits.shifts = shifts;
@@ -230,7 +277,7 @@ struct Solver::Impl {
       limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { cycle->apply(out, in, guard); };
     }
     KrylovResults results;
-    if (below_double()) {
+    if (below_double() || gathers()) {
       const Field low_x = system.field(x.vectors()), low_b = system.field(rhs.vectors());
       const Field scaled(lattice(), x.parity(), components, rhs.vectors()), wide(lattice(), x.parity(), components, x.vectors());
       blas::submit<blas::Fill>({&x}, {0.0});
@@ -250,6 +297,14 @@ struct Solver::Impl {
           blas::submit<blas::AddScaled>({&wide, &rhs}, {-1.0}, due);
           blas::submit<blas::Scale>({&scaled, &wide}, {-blas::Coefficient(scale)}, due);
           transfer::convert(low_r, scaled, due);
+        };
+      }
+      if (gathers()) {
+        limits.pauses.every = limits.check_every = iterations_of_a_gain;
+        limits.pauses.at = [&](const Field& low) {
+          add_to_x(low, {});
+          blas::submit<blas::Fill>({&low}, {0.0});
+          recycle(*outer_system, wide, goal.mass);
         };
       }
       results = solve_by(solver.make, system, low_x, low_b, limits, progress);
@@ -377,6 +432,9 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
   if (speed.vectors_in_lanes > 1 && ((action.components() == colour_components && !krylov.vectors_in_lanes) || settings.multigrid))
     throw ShapeError("Solver", "a solver without kernels for vectors in lanes");
+  if (settings.recycle > 0 && !krylov.pauses)
+    throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} gathers no modes", krylov.name),
+                fmt::format("use {}", action.is_hermitian() ? "cg" : "cgnr"));
   if (settings.multigrid) {
     check_multigrid(*settings.multigrid, decomposition, settings.precision, settings.schur);
     request.unit = coarse::unit_of(settings.multigrid->aggregate);
@@ -385,6 +443,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   impl_ = std::unique_ptr<Impl>(
       new Impl{settings, &krylov, action.components(), action.is_hermitian(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);
+  if (settings.recycle > 0 && impl_->prepared.outer->physical() != nullptr)
+    throw Error(ErrorKind::input, Parameter("recycle"), "modes are gathered on lattices of four dimensions only", "leave it out");
   impl_->prepared.set_resident();
   if (settings.multigrid) impl_->set_up_multigrid();
 }
@@ -468,10 +528,14 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
-  if (s.deflation) s.deflation->require_masses(*s.prepared.outer, masses);
+  if (s.deflation && !s.recycled) s.deflation->require_masses(*s.prepared.outer, masses);
   if (s.krylov->one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
     throw Error(ErrorKind::input, Parameter("solver"), fmt::format("{} needs one mass for all right-hand sides", s.krylov->name),
                 "use cg, or multishift for several masses");
+  if (s.settings.recycle > 0 && !s.is_hermitian &&
+      std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+    throw Error(ErrorKind::input, Parameter("recycle"), "right-hand sides of several masses have no modes in common",
+                "solve for one mass after the other");
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
@@ -520,6 +584,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
       blas::submit<blas::Scale>({&x.of(parity), &e.of(parity)}, {1.0});
     }
   }
+  if (s.settings.recycle > 0) s.set_recycled(masses, outer->parity());
   goal.solver = s.krylov;
   goal.by_multigrid = s.multigrid != nullptr;
   const auto tolerance_of = [&](std::size_t v) { return request.tolerances.empty() ? s.settings.tolerance : request.tolerances[v]; };
@@ -551,7 +616,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
         result.reason = StopReason::stagnation;
       if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
         result.reason = StopReason::iteration_limit;
-      previous2[v] = goal.r_norm2[v] = r_norm2[v];
+      previous2[v] = goal.r_norm2[v] = goal.least2[v] = r_norm2[v];
       working = set_goal(v, cycle) || working;
     }
     if (!working && goal.by_multigrid && s.settings.multigrid->fallback) {
@@ -576,12 +641,13 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     const runtime::GraphState<VectorStatus> mask(done, 1);
     const runtime::Guard working_ones(&mask.handle());
     const bool shifted = shifts && cycle == 0 && !guessed;
-    if (s.deflation && s.deflation->serves(outer->parity()) && !shifted) {
+    if (s.deflates() && s.deflation->serves(outer->parity()) && !shifted) {
       s.deflation->correction(*s.prepared.outer, *outer, goal.mass, e, r);
       for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
       s.residual(*outer, r, b, x);
       const std::vector<double> left = s.norm2(r);
       std::copy(left.begin(), left.end(), goal.r_norm2.begin());
+      for (std::size_t v = 0; v < n; ++v) goal.least2[v] = std::min(goal.least2[v], left[v]);
     }
     const auto relative = [&](std::size_t v, double norm2) {
       return shifted ? std::sqrt(norm2 / b_norm2[v]) : outer->relative_residual(v, norm2, b_norm2[v]);
@@ -623,6 +689,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     }
     spent += longest;
   }
+  if (s.gathers()) s.recycled_from += n;
   if (alone) session.wait_all();
   const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
   const double busy_us = alone ? session.events().totals().busy_us - busy_before : 0;

@@ -40,8 +40,8 @@ struct SolveRequest {
   std::optional<int> parity = {};  ///< of the even-odd system; none: the action's choice, which may be the only one
 };
 
-/// Throws Error(input) naming `precision` where a projector cannot serve: `blockcg` in half precision loses what it knows again in each
-/// correction.
+/// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each
+/// correction, naming `recycle` as solves have one of their own.
 void require_deflatable(const SolverSettings& settings);
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
@@ -63,7 +63,7 @@ class Solver {
   const LatticePointer& lattice() const;
   /// From now on a projector made for that lattice serves solves, where it is of the parity that they solve on: each correction begins with
   /// what it knows, and so does the Krylov space that masses share. mass: of its operator; Error(input) comes from solve() where that
-  /// serves no other. Error(input) for `blockcg` in half precision. ShapeError with vectors in lanes.
+  /// serves no other. Error(input) for `blockcg` in half precision, and with settings.recycle. ShapeError with vectors in lanes.
   void set_projector(std::shared_ptr<const Projector> projector, double mass);
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
@@ -72,14 +72,16 @@ class Solver {
   /// Solves M(masses[v]) solutions[v] = sources[v] for all v at once, each to the settings' tolerance. 1 to 32 of them; on entry the
   /// solutions are the initial guesses. The bits of each are those of a solve of its own, but with two solvers: with `blockcg` the
   /// right-hand sides share a Krylov space and one mass; with `multishift`, for one source and many masses, all share a Krylov space where
-  /// the guesses are zero, before `cg` refines each (other guesses are refined at once). Never throws for a numerical failure: each
-  /// result's reason tells, and the solution then holds the last iterate. Throws ShapeError where numbers of sources, masses and solutions
-  /// differ, or the boxes of sources or of solutions among themselves; Error(input) for a mass that makes no sense. Under MPI sources and
-  /// solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same time, each
-  /// with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can
-  /// only begin from zero, none are taken, and a solve that is interrupted then ends with the guess. use: called at the end, before the
-  /// solutions are copied to the host. With sources on the sites of request.parity alone, solutions there are those of its even-odd system
-  /// (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
+  /// the guesses are zero, before `cg` refines each (other guesses are refined at once). With settings.recycle solves begin with what those
+  /// before them have gathered, so that bits depend on the solves before and on which are solved together; they must come one after the
+  /// other, and right-hand sides of a solve are of one mass where the even-odd system is not hermitian. Never throws for a numerical
+  /// failure: each result's reason tells, and the solution then holds the last iterate. Throws ShapeError where numbers of sources, masses
+  /// and solutions differ, or the boxes of sources or of solutions among themselves; Error(input) for a mass that makes no sense. Under MPI
+  /// sources and solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same
+  /// time, each with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov
+  /// space, which can only begin from zero, none are taken, and a solve that is interrupted then ends with the guess. use: called at the
+  /// end, before the solutions are copied to the host. With sources on the sites of request.parity alone, solutions there are those of its
+  /// even-odd system (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
                                  const SolveRequest& request = {});

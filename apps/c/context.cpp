@@ -78,25 +78,18 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
-constexpr std::array<std::string_view, 19> command_keys{"gauge",
-                                                        "lattice",
-                                                        "reunitarize",
-                                                        "action",
-                                                        "source",
-                                                        "sinks",
-                                                        "columns",
-                                                        "in-flight",
-                                                        "bound",
-                                                        "residual-history",
-                                                        "rank-weights",
-                                                        "share",
-                                                        "checkpoint",
-                                                        "checkpoint-every",
-                                                        "out",
-                                                        "json",
-                                                        "trace",
-                                                        "deflate",
-                                                        "multigrid-setup"};
+constexpr std::array<std::string_view, 24> command_keys{"gauge",        "lattice",
+                                                        "reunitarize",  "action",
+                                                        "source",       "sinks",
+                                                        "columns",      "in-flight",
+                                                        "bound",        "residual-history",
+                                                        "rank-weights", "share",
+                                                        "checkpoint",   "checkpoint-every",
+                                                        "out",          "json",
+                                                        "trace",        "graph",
+                                                        "decisions",    "three-points",
+                                                        "currents",     "current-momenta",
+                                                        "deflate",      "multigrid-setup"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {
@@ -202,6 +195,7 @@ qs_status call(Context* context, const std::function<qs_status()>& work, Among a
             } catch (const std::exception& error) {
               if (among == Among::ranks && context->job != nullptr && leaves_others(*context->job, error)) {
                 const runtime::Failure failure = failure_text(error);
+                service.blame(failure.parameter);
                 context->job->fail_alone(failure.message, failure.exit_code);
               }
               throw;
@@ -215,7 +209,8 @@ qs_status call(Context* context, const std::function<qs_status()>& work, Among a
     lost = true;
     static auto* const kept = new std::set<std::shared_ptr<Context>>;
     kept->insert(context->shared_from_this());
-    return set_error(QS_ERROR_LOST, service.loss());
+    const Service::Loss loss = service.loss();
+    return set_error(QS_ERROR_LOST, loss.message, loss.parameter);
   }
   return status == QS_OK ? QS_OK : set_error(status, context->failure);
 } catch (...) {

@@ -44,12 +44,16 @@ class Service {
   void run(const std::function<void()>& work, bool drives);
   /// For any thread: says something to the caller, unless the job is lost. While it does so no call returns because of a loss.
   void say(const std::function<void()>& words);
-  /// For any thread: what is to be told of a job that has failed, and that it is lost.
+  /// For any thread: what is to be told of a job that has failed, the parameter that it is about, and that it is lost.
   void tell(const std::string& message);
+  void blame(const std::string& parameter);
   void lose();
   bool is_lost() const { return lost_.load(); }
   /// The error of a lost job.
-  std::string loss() const;
+  struct Loss {
+    std::string message, parameter;
+  };
+  Loss loss() const;
 
  private:
   void serve();
@@ -59,7 +63,7 @@ class Service {
   std::condition_variable changed_;
   const std::function<void()>* work_ = nullptr;
   std::exception_ptr thrown_;
-  std::string message_;
+  Loss loss_;
   std::atomic<bool> done_{true}, lost_{false};
   std::atomic<bool> uses_caller_{false};  ///< whether the thread may use what the caller gave it
   bool ending_ = false;

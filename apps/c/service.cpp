@@ -54,8 +54,9 @@ void Service::run(const std::function<void()>& work, bool drives) {
     try {
       runtime::mpi::funnel().drive(ended);
     } catch (const std::exception& error) {  // of a message: what works for us may wait for it for ever
-      tell(error.what());
-      runtime::mpi::give_up_work(runtime::mpi::Job::current());
+      runtime::mpi::Job& job = runtime::mpi::Job::current();
+      job.print_error(error.what());
+      runtime::mpi::give_up_work(job);
       lose();
     }
     lock.lock();
@@ -77,7 +78,12 @@ void Service::say(const std::function<void()>& words) {
 
 void Service::tell(const std::string& message) {
   const std::lock_guard lock(mutex_);
-  message_ = message;
+  loss_.message = message;
+}
+
+void Service::blame(const std::string& parameter) {
+  const std::lock_guard lock(mutex_);
+  loss_.parameter = parameter;
 }
 
 void Service::lose() {
@@ -89,9 +95,9 @@ void Service::lose() {
   changed_.notify_all();
 }
 
-std::string Service::loss() const {
+Service::Loss Service::loss() const {
   const std::lock_guard lock(mutex_);
-  return message_.empty() ? "the job has failed" : message_;
+  return loss_.message.empty() ? Loss{"the job has failed", ""} : loss_;
 }
 
 }  // namespace quarkstar::c

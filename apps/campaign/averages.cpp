@@ -3,6 +3,7 @@
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "codelets/contract/effective_mass.hpp"
+#include "codelets/contract/three_point.hpp"
 #include "codelets/lattice/boundary.hpp"
 #include "runtime/system/error.hpp"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <complex>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace quarkstar::app::campaign {
@@ -54,9 +56,12 @@ struct Samples {
     if (samples.size() < average.configurations.size()) samples.emplace_back(time_slices + correlator.imaginary.size(), 0.0);
     std::vector<double>& mean = samples.back();
     const bool baryon = contract::channel_of(correlator.name).baryon, complex = !correlator.imaginary.empty();
+    // The quarks of a three-point function go to its sink, wherever the current is.
+    std::optional<std::size_t> separation;
+    if (is_three_point(correlator.name)) separation = contract::separation_of(correlator.name);
     for (std::size_t t = 0; t < time_slices; ++t) {
       std::complex<double> value(correlator.values[t], complex ? correlator.imaginary[t] : 0);
-      if (baryon && t + static_cast<std::size_t>(source.time()) >= time_slices) value *= three_phases;
+      if (baryon && separation.value_or(t) + static_cast<std::size_t>(source.time()) >= time_slices) value *= three_phases;
       value /= static_cast<double>(sources.size());
       mean[t] += value.real();
       if (complex) mean[time_slices + t] += value.imag();
@@ -92,6 +97,7 @@ AverageCorrelator average_correlator(const std::string& name, const std::vector<
       samples, [](std::span<const double> mean) { return std::vector<double>(mean.begin(), mean.end()); }, bin);
   average.imaginary.assign(average.real.begin() + static_cast<std::ptrdiff_t>(time_slices), average.real.end());
   average.real.resize(time_slices);
+  if (is_three_point(name)) return average;
   average.log_mass = jackknife(samples, of_real_parts(log_effective_mass), bin);
   average.cosh_mass = jackknife(samples, of_real_parts(cosh_effective_mass), bin);
   return average;
@@ -144,7 +150,6 @@ void write_averages(const std::string& path, const Campaign& campaign, const std
       const std::string values = group + "/correlators/" + correlator.name + "/",
                         masses = group + "/effective_masses/" + correlator.name + "/";
       file.make_group(group + "/correlators/" + correlator.name);
-      file.make_group(group + "/effective_masses/" + correlator.name);
       if (correlator.imaginary.empty()) {
         file.write(values + "mean", values_of(correlator.real));
         file.write(values + "error", errors_of(correlator.real));
@@ -152,6 +157,8 @@ void write_averages(const std::string& path, const Campaign& campaign, const std
         file.write(values + "mean", together(values_of(correlator.real), values_of(correlator.imaginary)));
         file.write(values + "error", together(errors_of(correlator.real), errors_of(correlator.imaginary)));
       }
+      if (correlator.log_mass.empty()) continue;
+      file.make_group(group + "/effective_masses/" + correlator.name);
       file.write(masses + "log", values_of(correlator.log_mass));
       file.write(masses + "log_error", errors_of(correlator.log_mass));
       file.write(masses + "cosh", values_of(correlator.cosh_mass));

@@ -13,7 +13,7 @@ namespace quarkstar::app::campaign {
 struct AverageCorrelator {
   std::string name;
   std::vector<Estimate> real, imaginary;      ///< t = 0..T-1; imaginary: empty where every summand is real
-  std::vector<Estimate> log_mass, cosh_mass;  ///< of the averaged real parts, t = 0..T-2
+  std::vector<Estimate> log_mass, cosh_mass;  ///< of the averaged real parts, t = 0..T-2; empty for three-point functions
 
   /// The one of them that is its mass where one state dominates: cosh where both directions of time have the same.
   bool goes_both_ways() const { return contract::channel_of(name).reflection == 1; }

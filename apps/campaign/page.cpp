@@ -39,7 +39,7 @@ std::string figures_of(const Average& average) {
   for (const AverageCorrelator& c : average.correlators) {
     correlators.series.push_back(series_of(c.name, c.real));
     for (double& value : correlators.series.back().y) value = std::abs(value);
-    masses.series.push_back(series_of(mass_name(c), c.mass()));
+    if (!c.mass().empty()) masses.series.push_back(series_of(mass_name(c), c.mass()));
   }
   return figure(correlators) + figure(masses);
 }
@@ -47,8 +47,11 @@ std::string figures_of(const Average& average) {
 std::string masses_table(const Average& average) {
   constexpr std::size_t in_a_table = 8;
   std::string html;
-  for (std::size_t begin = 0; begin < average.correlators.size(); begin += in_a_table) {
-    const std::span some = std::span(average.correlators).subspan(begin, std::min(in_a_table, average.correlators.size() - begin));
+  std::vector<AverageCorrelator> with_masses;
+  for (const AverageCorrelator& c : average.correlators)
+    if (!c.mass().empty()) with_masses.push_back(c);
+  for (std::size_t begin = 0; begin < with_masses.size(); begin += in_a_table) {
+    const std::span some = std::span(with_masses).subspan(begin, std::min(in_a_table, with_masses.size() - begin));
     TableRow head{"t - t_source"};
     for (const AverageCorrelator& c : some) head.push_back("a m " + mass_name(c));
     std::vector<TableRow> rows;

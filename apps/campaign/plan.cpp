@@ -6,6 +6,7 @@
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/parse.hpp"
+#include "apps/run/right_hand_sides.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/multigrid/choice.hpp"
@@ -45,6 +46,8 @@ double row_bytes(const Quark& quark, const std::vector<Source>& sources, const C
     for (const contract::Choice& choice : contract::that_fit(wanted, source))
       for (const contract::Momentum& momentum : config.correlators.momenta)
         (choice.family->complex || momentum != contract::Momentum{0, 0, 0} ? complex : real) += choice.channels.size();
+    for (const contract::Choice& choice : three_point_currents(config))
+      complex += choice.channels.size() * config.three_points.hadrons.size() * config.three_points.momenta.size();
     const std::size_t masses = config.masses().size();
     bytes += results_bytes(1, masses * config.sinks.size() * real, masses * config.sinks.size() * complex, lattice[3]);
   }
@@ -90,7 +93,9 @@ std::string correlators_text(const RunConfig& config) {
   std::vector<std::string_view> names;
   for (const contract::Choice& choice : contract::choose(config.action->correlators, config.correlators.names))
     for (const int channel : choice.channels) names.push_back(choice.family->channels[static_cast<std::size_t>(channel)].name);
-  return fmt::format("{}", fmt::join(names, " "));
+  std::string text = fmt::format("{}", fmt::join(names, " "));
+  for (const contract::HadronSink& sink : config.three_points.hadrons) text += fmt::format(", three-point functions of {}", text_of(sink));
+  return text;
 }
 
 }  // namespace
@@ -164,7 +169,9 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
         if (!need.gpu) need.other += static_cast<double>(volume(plan.lattice)) * links_bytes_per_site;
     if (planned.seconds_a_row) continue;
     const ActionKind& kind = *quark.config.action;
-    const double solves = static_cast<double>(quark.config.columns.size() * quark.config.masses().size());
+    const RunConfig& config = quark.config;
+    const double solves = static_cast<double>(config.columns.size() * config.masses().size() *
+                                              (1 + config.three_points.hadrons.size() * config.sinks.size()));
     const double applications = kind.is_hermitian ? 1 : 2;  // of the even-odd matrix in an iteration, each with one Dslash of all sites
     planned.seconds_a_hundred_iterations = 100 * solves * applications * kind.slices(quark.config.settings) * kind.flops *
                                            static_cast<double>(volume(plan.lattice)) / (1e9 * measured_gflops(session, planned));

@@ -376,16 +376,18 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   for (const Quark& quark : campaign.quarks) require_same_settings_everywhere(shared_settings(quark.config));
   require_ranks(first.ranks, first.rank_weights, job.size());
   const Coord lattice = lattice_of(campaign);
-  for (const Source& source : campaign.sources) {
+  const auto at = [](const std::string& where, auto&& check) {
     try {
-      check_source(source, lattice);
+      check();
     } catch (const Error& error) {
       const std::string message = error.what();
       const std::size_t colon = message.find(": ");
-      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where,
-                                      colon == std::string::npos ? message : message.substr(colon + 2), "");
+      throw runtime::mpi::SharedError(error.kind(), where, colon == std::string::npos ? message : message.substr(colon + 2), "");
     }
-  }
+  };
+  for (const Source& source : campaign.sources) at(campaign.sources_where, [&] { check_source(source, lattice); });
+  for (const Quark& quark : campaign.quarks)
+    for (const contract::HadronSink& sink : quark.config.three_points.hadrons) at(quark.where, [&] { check_sink(sink, lattice); });
   if (!options.dry_run) job.on_root([&] { make_folder(campaign.out); });
   Journal journal(campaign.journal(), options.dry_run ? Journal::Mode::look : Journal::Mode::write);
   if (!options.dry_run) job.on_root([&] { prepare_folders(campaign); });

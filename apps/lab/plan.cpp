@@ -16,7 +16,7 @@ namespace quarkstar::app::lab {
 namespace {
 
 /// Settings that belong to the lab: where a run writes, and what it is told to say.
-constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "residual-history",
+constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "graph",           "decisions", "residual-history",
                                              "bound", "gauge", "checkpoint", "checkpoint-every"};
 
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.

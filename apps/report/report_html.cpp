@@ -34,7 +34,8 @@ Plot correlator_plot(const RunReport& report) {
 
 Plot mass_plot(const RunReport& report) {
   Plot plot{.title = "Effective masses (cosh)", .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
-  for (const Correlator& c : report.correlators) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
+  for (const Correlator& c : report.correlators)
+    if (!c.cosh_mass.empty()) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
   return plot;
 }
 
@@ -106,6 +107,10 @@ std::string solves_table(const RunReport& report) {
   if (!report.solves.empty())
     note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())),
                        escape(energy_note(report.solves.back())));
+  if (report.config.solver.recycle > 0 && report.solves.size() > 1)
+    note += fmt::format(
+        "<p>Solves begin with the modes that those before them have gathered (recycle {}): {} iterations the first, {} the last.</p>\n",
+        report.config.solver.recycle, report.solves.front().result.iterations, report.solves.back().result.iterations);
   return table("",
                {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
                 "GFLOP/s per watt", "end"},
@@ -127,13 +132,14 @@ std::string correlators_table(const RunReport& report) {
     TableRow head{"t - t_source"};
     for (const Correlator& c : some) head.push_back(c.name);
     const Correlator& first = some.front();
-    head.insert(head.end(), {fmt::format("a m {} (log)", first.name), fmt::format("a m {} (cosh)", first.name)});
+    const bool has_masses = !first.log_mass.empty();
+    if (has_masses) head.insert(head.end(), {fmt::format("a m {} (log)", first.name), fmt::format("a m {} (cosh)", first.name)});
     std::vector<TableRow> rows;
     for (std::size_t t = 0; t < first.values.size(); ++t) {
       TableRow row{fmt::format("{}", t)};
       for (const Correlator& c : some)
         row.push_back(fmt::format("{:.12e}", c.values[t]) + (c.imaginary.empty() ? "" : fmt::format(" {:+.12e} i", c.imaginary[t])));
-      row.insert(row.end(), {number_or_dash(first.log_mass, t), number_or_dash(first.cosh_mass, t)});
+      if (has_masses) row.insert(row.end(), {number_or_dash(first.log_mass, t), number_or_dash(first.cosh_mass, t)});
       rows.push_back(std::move(row));
     }
     tables += table("", head, rows);

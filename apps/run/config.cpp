@@ -3,6 +3,7 @@
 #include "apps/run/check_action.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
+#include "apps/run/report.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "runtime/system/error.hpp"
@@ -100,6 +101,7 @@ void complete(RunConfig& config) {
   if (!config.was_given("solver") &&
       (config.solver.solver == SolverSettings{}.solver || std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end()))
     config.solver.solver = kind.bench_solvers.front();
+  if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = kind.is_hermitian ? "cg" : "cgnr";
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("restart")) config.solver.restart = find_krylov_solver(config.solver.solver)->usual_restart;
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
@@ -133,6 +135,33 @@ void check_smearings(const RunConfig& config) {
          sinks ? "use point sinks for it" : "use another source for it");
 }
 
+void check_three_points(const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  const ThreePointSettings& wanted = config.three_points;
+  for (const char* key : {"currents", "current-momenta"})
+    if (wanted.hadrons.empty() && config.was_given(key))
+      refuse(key, "it is of three-point functions", "give --three-points, or leave it out");
+  if (wanted.hadrons.empty()) return;
+  if (kind.currents.empty())
+    refuse("three-points", fmt::format("the action {} has none", kind.name), "leave it out, or give another --action");
+  for (const contract::HadronSink& sink : wanted.hadrons)
+    if (std::find(kind.correlators.begin(), kind.correlators.end(), sink.hadron->family) == kind.correlators.end())
+      refuse("three-points", fmt::format("the action {} has no {}", kind.name, sink.hadron->name), "use pion");
+  (void)contract::choose(kind.currents, wanted.currents, "currents");
+  if (!has_all_columns(config)) refuse("columns", fmt::format("three-point functions need all {}", kind.components), "leave it out");
+  if (const std::string obstacle = kind.obstacle_to_sequential(config.settings); !obstacle.empty())
+    refuse("three-points", obstacle, "give other coefficients, or leave it out");
+  const std::vector<double> masses = config.masses();
+  if (std::all_of(masses.begin(), masses.end(), [&kind](double mass) { return kind.sequential_mass(mass) == mass; })) return;
+  const std::string what = fmt::format("sequential propagators of the action {} are of the opposite {}", kind.name, kind.mass_key);
+  if (!kind.masses_share_links(config.settings))
+    refuse("three-points", what + ", for which there is no operator here", "leave out csw, or the three-point functions");
+  if (!deflation_file(config).empty())
+    refuse("three-points", what + ", of which the eigenvectors are none", "leave out deflate, or the three-point functions");
+  if (config.solver.multigrid || find_krylov_solver(config.solver.solver)->multigrid)
+    refuse("three-points", what + ", for which this multigrid is none", "use --solver bicgstab, or leave out the three-point functions");
+}
+
 /// Links from files have everything in them that makes links.
 void check_link_files(const RunConfig& config) {
   const ActionKind& kind = *config.action;
@@ -150,6 +179,19 @@ void check_link_files(const RunConfig& config) {
                        : std::find(std::begin(of_configurations), std::end(of_configurations), key) != std::end(of_configurations))
       throw Error(ErrorKind::input, where, fmt::format("{} is for links that are made of a configuration, but {} give links", key, files),
                   fmt::format("leave it out, or leave out {}", files));
+}
+
+/// Modes are gathered one solve after another, for those after it: what runs beside it must not decide who gets which.
+void check_recycling(const RunConfig& config, const NamedKrylovSolver& solver) {
+  if (config.solver.recycle == 0) return;
+  if (!solver.pauses)
+    refuse("recycle", fmt::format("{} gathers no modes", solver.name),
+           fmt::format("use --solver {}, or leave it out", config.action->is_hermitian ? "cg" : "cgnr"));
+  if (!deflation_file(config).empty()) refuse("recycle", "solves begin with the eigenvectors of --deflate already", "give one of them");
+  if (config.solver.in_flight > 1)
+    refuse("recycle", "each solve begins with the modes of those before it, and several are in flight together", "use --in-flight 1");
+  if (config.session.policy == "adaptive")
+    refuse("recycle", "the policy adaptive cuts the lattice anew when time says so, and the modes are lost", "use another --policy");
 }
 
 }  // namespace
@@ -196,6 +238,7 @@ void check_action(const RunConfig& config) {
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
         refuse(key, fmt::format("{} has no reliable updates, it restarts", solver.name), "leave it out, or use --solver cg");
+  check_recycling(config, solver);
   if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
     refuse("schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
   if (solver.shifted && !kind.masses_share_links(config.settings))
@@ -207,6 +250,7 @@ void check_action(const RunConfig& config) {
              fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
   if (!deflation_file(config).empty()) require_deflatable(config.solver);
   check_smearings(config);
+  check_three_points(config);
   check_link_files(config);
   kind.check(config.settings);
 }
@@ -220,6 +264,8 @@ void check_complete(const RunConfig& config) {
     refuse("checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
   if (config.bound && config.solver.in_flight > 1)
     refuse("bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
+  if (!config.graph.empty() && config.solver.in_flight > 1)
+    refuse("graph", "it is of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
 }
 
 }  // namespace quarkstar::app

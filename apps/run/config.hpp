@@ -3,6 +3,7 @@
 #include "apps/run/session_defaults.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "codelets/contract/correlators.hpp"
+#include "codelets/contract/sequential.hpp"
 #include "runtime/graph/session.hpp"
 #include "solvers/settings.hpp"
 
@@ -25,6 +26,13 @@ struct RankWeights {
   std::vector<double> given{};  ///< of each rank
 };
 
+/// Which three-point functions are wanted of each propagator.
+struct ThreePointSettings {
+  std::vector<contract::HadronSink> hadrons;           ///< none: no three-point functions
+  std::vector<std::string> currents;                   ///< names, groups, families; empty: the usual ones
+  std::vector<contract::Momentum> momenta{{0, 0, 0}};  ///< of the currents
+};
+
 struct RunConfig {
   std::string gauge;
   std::optional<Coord> lattice;  ///< of a bare LIME file
@@ -37,8 +45,9 @@ struct RunConfig {
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   contract::Request correlators;
   std::vector<Sink> sinks{Sink{}};  ///< correlators are made for each
-  bool propagators = true;          ///< whether the caller wants them; correlators alone need no columns in host memory
-  int nrhs = 0;                     ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
+  ThreePointSettings three_points;
+  bool propagators = true;  ///< whether the caller wants them; correlators alone need no columns in host memory
+  int nrhs = 0;             ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen
@@ -47,6 +56,7 @@ struct RunConfig {
   runtime::SessionOptions session = session_defaults();
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
+  std::string graph, decisions;                            ///< files of the task graph of the first solve, and of what the policy decided
   std::string checkpoint;                                  ///< folder of restart files; empty: none
   std::string multigrid_setup;                             ///< folder of null vectors; empty: none
   int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done

@@ -5,6 +5,7 @@
 #include "codelets/lattice/boundary_text.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
+#include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
@@ -128,6 +129,14 @@ Text solver_help() {
                                               list_of(solver_names(false)), list_of(solver_names(true)));
   return text;
 }
+Text three_points_help() {
+  std::vector<std::string_view> names;
+  for (const contract::Hadron& hadron : contract::hadrons()) names.push_back(hadron.name);
+  static const std::string text =
+      fmt::format("Three-point functions: hadron, time slices from source to sink, momentum of the sink, pion:8 or proton_u:8,1,0,0; of {}",
+                  fmt::join(names, ", "));
+  return text;
+}
 Text inner_solver_help() {
   static const std::string text =
       fmt::format("gcr: solver of which a few steps are the preconditioner: {} (default: none)", fmt::join(solver_names(false), ", "));
@@ -204,6 +213,23 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.correlators.momenta; }, "+"},
       {"fold", "", "Average correlators forward and backward in time", [](RunConfig& c, Text v) { c.correlators.fold = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.correlators.fold; }},
+      {"three-points", "H:DT[,X,Y,Z][+...]", three_points_help(),
+       [](RunConfig& c, Text v) { c.three_points.hadrons = parse_hadron_sinks(v); },
+       [](const RunConfig& c) -> json {
+         json texts = json::array();
+         for (const contract::HadronSink& sink : c.three_points.hadrons) texts.push_back(text_of(sink));
+         return texts.empty() ? json() : texts;
+       },
+       "+"},
+      {"currents", "NAME,...",
+       "Currents of three-point functions: scalar, pseudoscalar, vector_x, axial_x, tensor_xy ..., conserved_x ..., groups of them "
+       "(vector) "
+       "or all of a family (local) (default vector_t, conserved_t)",
+       [](RunConfig& c, Text v) { c.three_points.currents = split(v, ','); },
+       [](const RunConfig& c) -> json { return c.three_points.currents.empty() ? json() : json(c.three_points.currents); }},
+      {"current-momenta", "X,Y,Z[+...]", "Momenta of currents in units of 2 pi / L, 0,0,0+0,0,1 (default 0,0,0)",
+       [](RunConfig& c, Text v) { c.three_points.momenta = parse_momenta(v); },
+       [](const RunConfig& c) -> json { return c.three_points.hadrons.empty() ? json() : json(c.three_points.momenta); }, "+"},
       {"solver", "NAME", solver_help(), [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
@@ -241,11 +267,11 @@ std::vector<Setting> make_settings() {
       multigrid_number("levels", "multigrid: levels, 2 to 4 (default: by the lattice)", &MultigridSettings::levels),
       multigrid_number("null-vectors", "multigrid: null vectors of an aggregate, a multiple of 4 up to 32 (default 24)",
                        &MultigridSettings::null_vectors),
-      multigrid_number("smoother-steps", "multigrid: steps of gcr on each level but the coarsest (default 4)",
+      multigrid_number("smoother-steps", "multigrid: degree of the smoother on each level but the coarsest (default 4)",
                        &MultigridSettings::smoother_steps),
       multigrid_number("cycle-steps", "multigrid: cycles of each level between for one of the level above (default 2)",
                        &MultigridSettings::cycle_steps),
-      multigrid_number("coarse-steps", "multigrid: steps of gcr on the coarsest level (default 16)", &MultigridSettings::coarse_steps),
+      multigrid_number("coarse-steps", "multigrid: steps of gcr on a large coarsest level (default 16)", &MultigridSettings::coarse_steps),
       multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 40)",
                        &MultigridSettings::setup_steps),
       multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 2)", &MultigridSettings::setup_cycles),
@@ -257,6 +283,10 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.multigrid_setup.empty() ? json() : json(c.multigrid_setup); }},
       {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
        set_deflation_file, [](const RunConfig& c) -> json { return deflation_file(c).empty() ? json() : json(deflation_file(c)); }},
+      {"recycle", "N",
+       "cg, cgnr: low modes that solves gather as they run, with which those after them begin: 8 to 512, e.g. 48 (default 0, none)",
+       [](RunConfig& c, Text v) { c.solver.recycle = parse_integer(v, 0, RecycledSpace::most_modes); },
+       [](const RunConfig& c) -> json { return c.solver.recycle > 0 ? json(c.solver.recycle) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
@@ -402,6 +432,12 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.json; }},
       {"trace", "FILE", "Write every task in Chrome's trace format to FILE", [](RunConfig& c, Text v) { c.trace = v; },
        [](const RunConfig& c) -> json { return c.trace; }},
+      {"graph", "FILE", "Write the task graph of the first group of right-hand sides to FILE: DOT where its name ends in .dot, else JSON",
+       [](RunConfig& c, Text v) { c.graph = v; }, [](const RunConfig& c) -> json { return c.graph.empty() ? json() : json(c.graph); }},
+      {"decisions", "FILE",
+       "Write to FILE, as JSON, what was expected of each task on each worker when it was ready, where it ran and what it took",
+       [](RunConfig& c, Text v) { c.decisions = v; },
+       [](const RunConfig& c) -> json { return c.decisions.empty() ? json() : json(c.decisions); }},
   };
 }
 

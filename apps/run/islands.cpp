@@ -38,6 +38,8 @@ std::string obstacle(const runtime::Session& session, const RunConfig& config) {
   if (operators_of(config).size() > 1) return "each mass has links of its own";
   if (session.options().policy == "adaptive") return "the policy adaptive cuts the lattice anew";
   if (config.bound) return "bounds are of one solve at a time";
+  if (!config.graph.empty()) return "the graph is of one solve";
+  if (config.solver.recycle > 0) return "each solve begins with the modes of those before it";
   return "";
 }
 

@@ -239,6 +239,32 @@ std::vector<std::array<int, 3>> parse_momenta(std::string_view text) {
   return momenta;
 }
 
+std::vector<contract::HadronSink> parse_hadron_sinks(std::string_view text) {
+  std::vector<contract::HadronSink> sinks;
+  for (const std::string& one : split(text, '+')) {
+    const std::size_t colon = one.find(':');
+    std::vector<std::string> names;
+    const contract::Hadron* hadron = nullptr;
+    for (const contract::Hadron& known : contract::hadrons()) {
+      names.emplace_back(known.name);
+      if (known.name == one.substr(0, colon)) hadron = &known;
+    }
+    if (hadron == nullptr)
+      throw BadValue(fmt::format("'{}' is none of the hadrons", one.substr(0, colon)),
+                     fmt::format("use some of {}", fmt::join(names, ", ")));
+    const std::string place = colon == std::string::npos ? "" : one.substr(colon + 1);
+    const std::vector<std::string> parts = split(place, ',');
+    if (parts.size() != 1 && parts.size() != 4)
+      throw BadValue(fmt::format("'{}' is no sink", one), fmt::format("use {0}:DT or {0}:DT,nx,ny,nz", hadron->name));
+    contract::HadronSink sink{hadron, parse_integer(parts[0], 1)};
+    if (parts.size() == 4) sink.momentum = parse_momenta(place.substr(place.find(',') + 1)).front();
+    if (std::find(sinks.begin(), sinks.end(), sink) != sinks.end())
+      throw BadValue(fmt::format("{} is given twice", one), "give each sink once");
+    sinks.push_back(sink);
+  }
+  return sinks;
+}
+
 namespace {
 
 /// "t", where there is a seed "t,seed", where there is a momentum "t,nx,ny,nz".

@@ -1,5 +1,6 @@
 #pragma once
 // Text of flags and configuration files turned into values, with errors that say what is allowed.
+#include "codelets/contract/sequential.hpp"
 #include "codelets/field/precision.hpp"
 #include "codelets/field/source.hpp"
 #include "codelets/lattice/boundary.hpp"
@@ -61,6 +62,9 @@ std::vector<int> parse_columns(std::string_view text);
 
 /// "0,0,0+1,0,-1": momenta, each once.
 std::vector<std::array<int, 3>> parse_momenta(std::string_view text);
+
+/// "pion:8+proton_u:8,1,0,0": hadrons, time slices to the sink and momenta there, each once.
+std::vector<contract::HadronSink> parse_hadron_sinks(std::string_view text);
 
 /// "point:x,y,z,t", "wall:t[,nx,ny,nz]", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]", "gaussian:x,y,z,t,sigma,steps[,alpha,steps]",
 /// "wuppertal:x,y,z,t,alpha,steps[,alpha,steps]".

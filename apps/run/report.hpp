@@ -42,6 +42,14 @@ struct ColumnReport {
   double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
 
+/// A column of a sequential propagator.
+struct SequentialReport {
+  std::string hadron, sink;  ///< "pion:8", "point"
+  int column = 0;            ///< of the propagator from which it comes
+  SolveResult result = {};
+  std::optional<double> mass = {};  ///< of that propagator, where masses have names
+};
+
 struct WorkerReport {
   std::string name, kind;
   std::vector<int> cores;
@@ -110,6 +118,7 @@ struct RunReport {
   double total_seconds = 0;
   std::vector<OperatorReport> operators;
   std::vector<ColumnReport> solves;
+  std::vector<SequentialReport> sequential;
   std::vector<Correlator> correlators;
   std::vector<WorkerReport> workers;
   runtime::MachinePower power;              ///< by which the policy `energy` chose

@@ -2,6 +2,7 @@
 
 #include "apps/run/report.hpp"
 #include "codelets/actions/action_kind.hpp"
+#include "codelets/contract/three_point.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
@@ -64,8 +65,25 @@ std::vector<MassPair> opposite_masses(const std::vector<double>& masses) {
   return pairs;
 }
 
+std::vector<contract::Choice> three_point_currents(const RunConfig& config) {
+  if (config.three_points.hadrons.empty()) return {};
+  return contract::choose(config.action->currents, config.three_points.currents, "currents");
+}
+
+std::vector<std::vector<int>> sequential_groups(const RunConfig& config) {
+  std::vector<std::vector<int>> groups;
+  if (config.three_points.hadrons.empty()) return groups;
+  const std::size_t most = find_krylov_solver(config.solver.solver)->shifted ? 1 : static_cast<std::size_t>(config.nrhs);
+  for (int column = 0; column < config.action->components; ++column) {
+    if (groups.empty() || groups.back().size() == most) groups.emplace_back();
+    groups.back().push_back(column);
+  }
+  return groups;
+}
+
 std::vector<int> numbers_together(const RunConfig& config) {
   std::vector<int> numbers;
+  for (const auto& group : sequential_groups(config)) numbers.push_back(static_cast<int>(group.size()));
   for (const auto& group : groups_of(config, operators_of(config).front())) numbers.push_back(static_cast<int>(group.size()));
   return numbers;
 }
@@ -99,9 +117,15 @@ bool any_group(const RunConfig& config, Is&& is) {
 
 double contraction_bytes(const RunConfig& config) {
   const bool pairs = wants_pairs(config);
-  if (!has_all_columns(config) || !(pairs || any_group(config, has_parts))) return 0;
   const std::size_t columns = config.columns.size();
-  return static_cast<double>((pairs ? 2 : 1) * columns * columns * sizeof(std::complex<double>)) * config.solver.in_flight;
+  const auto copy = static_cast<double>(columns * columns * sizeof(std::complex<double>));
+  double bytes = 0;
+  if (has_all_columns(config) && (pairs || any_group(config, has_parts))) bytes = pairs ? 2 * copy : copy;
+  if (!config.three_points.hadrons.empty()) {
+    const bool smeared = !smearings_of(config.sinks).empty();
+    bytes = std::max(bytes, (smeared ? 3 : 2) * copy + contract::three_point_bytes(three_point_currents(config)));
+  }
+  return bytes * config.solver.in_flight;
 }
 
 SmearingBytes smearing_bytes(const RunConfig& config) {
@@ -121,7 +145,8 @@ SmearingBytes smearing_bytes(const RunConfig& config) {
 }
 
 bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group) {
-  return config.propagators || !config.checkpoint.empty() || (has_all_columns(config) && (wants_pairs(config) || has_parts(config, group)));
+  return config.propagators || !config.checkpoint.empty() || !config.three_points.hadrons.empty() ||
+         (has_all_columns(config) && (wants_pairs(config) || has_parts(config, group)));
 }
 
 bool columns_come_to_host(const RunConfig& config) { return any_group(config, comes_to_host); }

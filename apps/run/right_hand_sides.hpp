@@ -30,11 +30,17 @@ struct MassPair {
 };
 std::vector<MassPair> opposite_masses(const std::vector<double>& masses);
 
-/// How many right-hand sides the groups of the run's first operator have.
+/// The currents that are wanted; none where no three-point functions are.
+std::vector<contract::Choice> three_point_currents(const RunConfig& config);
+
+/// Columns of a sequential propagator that are solved together, one list after the other; none where no three-point functions are wanted.
+std::vector<std::vector<int>> sequential_groups(const RunConfig& config);
+
+/// How many right-hand sides the groups of the run's first operator have, and those of sequential propagators.
 std::vector<int> numbers_together(const RunConfig& config);
 
-/// Bytes per site of a copy of a propagator that is made to contract it, or of two that are contracted together; 0 where its columns are
-/// always solved together, or not all wanted.
+/// Bytes per site of a copy of a propagator that is made to contract it, or of two that are contracted together, and of what three-point
+/// functions take; 0 where its columns are always solved together, or not all wanted.
 double contraction_bytes(const RunConfig& config);
 
 /// What smearing sources and sinks takes, in bytes per site: links that stay, vectors while it goes on, and gauge fields before.

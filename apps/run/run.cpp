@@ -29,6 +29,7 @@ Coord read_extents(RunReport& report) {
     extents = gauge_extents(config.gauge, config.lattice);
   }
   for (const Source& source : config.all_sources()) check_source(source, extents);
+  for (const contract::HadronSink& sink : config.three_points.hadrons) check_sink(sink, extents);
   return extents;
 }
 

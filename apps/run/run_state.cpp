@@ -15,13 +15,17 @@
 
 namespace quarkstar::app {
 
+std::string file_of_rank(const std::string& file) {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::filesystem::path path(file);
+  if (!job.is_root()) path.replace_filename(fmt::format("{}.rank{}{}", path.stem().string(), job.rank(), path.extension().string()));
+  return path.string();
+}
+
 void write_trace(runtime::Session& session, const RunConfig& config) {
   if (config.trace.empty()) return;
   session.wait_all();
-  const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::filesystem::path file(config.trace);
-  if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
-  runtime::write_chrome_trace(session, session.events(), file.string());
+  runtime::write_chrome_trace(session, session.events(), file_of_rank(config.trace));
 }
 
 bool RunState::begins(const std::vector<RightHandSide>& group) {
@@ -56,9 +60,12 @@ void RunState::require_convergence(const std::vector<RightHandSide>& group, cons
     tell_workers(report);
   }
   if (first == nullptr) return;
+  end_with_failure((sources.size() > 1 ? fmt::format("source {}, ", text_of(first->config.source)) : "") + first->failure);
+}
+
+void RunState::end_with_failure(const std::string& failure) {
   write_trace(session, config);
-  const std::string source = sources.size() > 1 ? fmt::format("source {}, ", text_of(first->config.source)) : "";
-  throw runtime::mpi::SharedError(ErrorKind::numerical, "", source + first->failure, "");
+  throw runtime::mpi::SharedError(ErrorKind::numerical, "", failure, "");
 }
 
 std::string RunState::failure_of(const RightHandSide& side, const SolveResult& result) const {

@@ -11,12 +11,15 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace quarkstar::app {
 
-/// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
+/// A file that each rank writes for itself: on the root `run.json`, on rank 3 `run.rank3.json`.
+std::string file_of_rank(const std::string& file);
+/// Writes this rank's trace where one is wanted. Waits for the session's tasks.
 void write_trace(runtime::Session& session, const RunConfig& config);
 
 /// A source, what is solved from it, and its restart files where there are any.
@@ -27,6 +30,7 @@ struct SourceState {
   SourceCorrelators correlators;
   std::optional<Checkpoint> checkpoint = {};
   bool begun = false;
+  std::set<std::size_t> with_three_points = {};  ///< masses of which they are made, or under way
 };
 
 /// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.
@@ -39,7 +43,7 @@ struct RunState {
   const std::vector<SolveKey> order;                      ///< of a source's solves in reports
   /// The policy `adaptive` may cut a single one anew between solves, unless several are in flight.
   std::vector<runtime::Decomposition> islands;
-  const HostGauge* gauge;                                      ///< with which sources and sinks are smeared; nullptr: none is
+  const HostGauge* gauge;                                      ///< with which sources and sinks are smeared and currents made, or nullptr
   std::vector<std::unique_ptr<const QuarkSmearers>> smearers;  ///< of each island
   AdaptiveCut adaptive;
   std::optional<runtime::WorkerProfile> profile;
@@ -74,6 +78,9 @@ struct RunState {
 
   /// Ends the run where one of a group has not converged; all such sources have failed.
   void require_convergence(const std::vector<RightHandSide>& group, const std::vector<SolveResult>& results);
+
+  /// Ends the run with what its failed source's report tells.
+  [[noreturn]] void end_with_failure(const std::string& failure);
 
   std::string failure_of(const RightHandSide& side, const SolveResult& result) const;
 

@@ -24,6 +24,8 @@ class BoundMeter {
   /// and a warning, where no bound can be told. Call when no task is running.
   BoundReport ended(double seconds, double bytes) const;
 
+  const runtime::TaskGraph& graph() const { return recording_.graph(); }
+
  private:
   runtime::Session& session_;
   std::vector<runtime::Events::Lifetime> before_;

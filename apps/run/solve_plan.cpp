@@ -10,6 +10,7 @@
 #include "codelets/field/precision.hpp"
 #include "codelets/lattice/block_geometry.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/multigrid/choice.hpp"
@@ -26,7 +27,7 @@ namespace quarkstar::app {
 Coord whole_units(const SolverSettings& given, const Coord& lattice) {
   const SolverSettings solver = completed(given, lattice);
   if (solver.schwarz) return solver.schwarz->domain;
-  return solver.multigrid ? whole_unit(*solver.multigrid) : Coord{1, 1, 1, 1};
+  return solver.multigrid ? whole_unit(*solver.multigrid, lattice) : Coord{1, 1, 1, 1};
 }
 
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest, int whole) {
@@ -151,6 +152,9 @@ void tell(const runtime::Session& session, const PlannedSolve& planned, RunRepor
   report.memory = planned.memory;
   report.decomposition = planned.where.decomposition.describe();
   if (planned.islands.size() > 1) report.decomposition += fmt::format(" on each of {} islands", planned.islands.size());
+  const runtime::mpi::Messages* const messages = runtime::Session::current().messages();
+  if (const std::string obstacle = messages != nullptr ? messages->obstacle_to_shared_sums() : ""; !obstacle.empty())
+    report.decomposition += fmt::format("; sums over ranks in one step, for {}", obstacle);
   report.devices = planned.where.plan;
   report.config.nrhs = planned.nrhs;
 }

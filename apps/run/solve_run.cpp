@@ -6,6 +6,7 @@
 #include "apps/run/measure_power.hpp"
 #include "apps/run/null_vector_files.hpp"
 #include "apps/run/run_state.hpp"
+#include "apps/run/sequential_run.hpp"
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/turns_on_ranks.hpp"
@@ -13,6 +14,8 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/observe/decisions.hpp"
+#include "runtime/observe/task_graph.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
@@ -102,6 +105,7 @@ class OperatorSolves {
         groups_(groups_of(run.config, masses)),
         solvers_(run.islands.size()) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
+    for (const auto& group : sequential_groups(run.config)) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     for (std::size_t island = 0; island < solvers_.size(); ++island) make_solver(island);
@@ -189,6 +193,9 @@ class OperatorSolves {
     const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.meter.read();
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
+    const bool writes_graph = !config.graph.empty() && run_.done == 0;
+    std::optional<runtime::GraphRecording> recording;
+    if (writes_graph && !bound_meter) recording.emplace();
     LatticePointer lattice;  // of the solutions on the graph
     const std::vector<SolveResult> results =
         solvers_[island]->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
@@ -208,6 +215,11 @@ class OperatorSolves {
     // Another's failure is what comes out of this run.
     const bool given_up = runtime::Turns::failed() && any([](const SolveResult& r) { return !r.converged(); });
     if (quiet_files || !among_others_) session.wait_all();
+    if (writes_graph) {
+      runtime::mpi::Job::current().together(
+          [&] { runtime::write_task_graph(bound_meter ? bound_meter->graph() : recording->graph(), file_of_rank(config.graph)); });
+      recording.reset();
+    }
     double seconds = 0, bytes = 0, flops = 0;
     for (const SolveResult& result : results) {
       seconds += result.seconds;
@@ -226,6 +238,7 @@ class OperatorSolves {
                                                  worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
     // Sources that are complete are given away whatever became of the others.
     std::vector<SourceState*> complete;
+    std::optional<std::string> no_three_points;  // why; nothing: the run is to end
     for (std::size_t v = 0; v < solutions.size(); ++v) {
       if (!results[v].converged()) continue;
       const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
@@ -235,15 +248,68 @@ class OperatorSolves {
       if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
       source.correlators.contract_rest(group[v].mass, lattice, source.propagators[group[v].mass].columns, smearers);
+      if (lacks_three_points(group[v])) {
+        if (stopped || no_three_points) continue;
+        no_three_points = add_three_points(group[v], island);
+        if (no_three_points) continue;
+      }
       if (--source.remaining > 0) continue;
       source.correlators.contract_pairs(lattice, source.propagators, smearers);
       complete.push_back(&source);
     }
     if (run_.gives_sources_as_they_complete())
       for (SourceState* source : complete) run_.conclude(*source);  // while others are on the graph
-    if (stopped) throw Interrupted{config.checkpoint};
+    if (stopped || (no_three_points && no_three_points->empty())) throw Interrupted{config.checkpoint};
     run_.require_convergence(group, results);
+    if (no_three_points) run_.end_with_failure(*no_three_points);
     return seconds;
+  }
+
+  /// Whether there should be three-point functions of the propagator of a right-hand side, which is complete, and nobody makes them yet.
+  bool lacks_three_points(const RightHandSide& side) const {
+    const SourceState& source = run_.sources[side.source];
+    const std::vector<HostField>& columns = source.propagators[side.mass].columns;
+    return !run_.config.three_points.hadrons.empty() && !source.with_three_points.contains(side.mass) &&
+           std::none_of(columns.begin(), columns.end(), [](const HostField& column) { return column.data.empty(); });
+  }
+
+  /// Solves for its sequential propagators. Else tells why not: nothing where the run is to end.
+  std::optional<std::string> add_three_points(const RightHandSide& side, std::size_t island) {
+    const RunConfig& config = run_.config;
+    SourceState& source = run_.sources[side.source];
+    RunReport& report = source.run.report;
+    source.with_three_points.insert(side.mass);  // before the solves, between which other groups have their turns
+    std::optional<contract::HopLinks> links;
+    if (contract::has_conserved(three_point_currents(config)))
+      links.emplace(contract::HopLinks{*run_.gauge, config.boundary, run_.kind.hop_factors(config.settings)});
+    const SequentialRun run{.config = config,
+                            .decomposition = run_.islands[island],
+                            .solver = *solvers_[island],
+                            .links = links ? &*links : nullptr,
+                            .smearers = run_.smearers[island].get(),
+                            .progress =
+                                [&](int iterations, double residual) {
+                                  run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
+                                                   fmt::format("sequential, iteration {}  |r|/|b| {:.2e}", iterations, residual));
+                                  return !run_.watch.interrupted() && !runtime::Turns::failed();
+                                },
+                            .ends = [&] { return interrupted_anywhere(run_.watch); }};
+    ThreePoints got = three_points_of(run, source.propagators[side.mass].columns, run_.masses[side.mass], report.config.source);
+    for (SequentialReport& solve : got.solves) {
+      solve.mass = run_.named_mass(side.mass);
+      report.sequential.push_back(solve);
+    }
+    if (got.complete) {
+      for (std::size_t sink = 0; sink < got.of_sinks.size(); ++sink)
+        source.correlators.add_three_points(side.mass, sink, std::move(got.of_sinks[sink]));
+      return {};
+    }
+    const SequentialReport& last = got.solves.back();
+    if (last.result.converged() || last.result.reason == StopReason::interrupted || runtime::Turns::failed()) return "";
+    report.failure =
+        fmt::format("sequential source {}, {}", last.hadron, run_.failure_of({side.source, last.column, side.mass}, last.result));
+    run_.tell_workers(report);
+    return (run_.sources.size() > 1 ? fmt::format("source {}, ", text_of(report.config.source)) : "") + report.failure;
   }
 
   /// Time and energy of a group that was alone; of others equal shares are told later, or nothing.
@@ -368,7 +434,8 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
   const MakeOperator make = kind.make_links(session, decomposition, links, action);
-  const HostGauge* const gauge = config.smearings().empty() ? nullptr : &links(decomposition, action.gauge);
+  const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));
+  const HostGauge* const gauge = needs_links ? &links(decomposition, action.gauge) : nullptr;
   setup.ended("links");
   take(config, action);  // what files of links say
   for (const SourceRun& source : sources) {
@@ -425,6 +492,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   const RunConfig config = config_of(sources);
   const runtime::SessionOptions options = session_options(config, lattice);  // measures what it does not know, so nothing else runs
   if (read_beside && !runtime::cpu_share_is_open(options)) read_beside();
+  std::optional<runtime::Decisions> decisions;
+  if (!config.decisions.empty()) decisions.emplace();
   runtime::Session session(options);
   setup.ended("runtime");
   provide_power(session);
@@ -435,6 +504,9 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   setup.ended("plan");
   solve_planned(session, plan, links, sources, watch, std::move(setup));
+  if (!decisions) return;
+  session.wait_all();
+  runtime::mpi::Job::current().together([&] { decisions->write(session, file_of_rank(config.decisions)); });
 }
 
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,

@@ -87,13 +87,19 @@ std::vector<Correlator> SourceCorrelators::correlators() const {
   std::vector<Correlator> all;
   for (const Contractions* contractions : {&contractions_, &contractions_of_pairs_})
     for (const auto& [key, contraction] : *contractions)
-      for (Correlator& correlator : contraction.correlators()) {
-        const auto [mass, sink] = key;
-        if (sinks_[sink]) correlator.name += "_sink-" + text_of(sinks_[sink]);
-        if (masses_.size() > 1) correlator.name += fmt::format("_m{}", masses_[mass]);
-        all.push_back(std::move(correlator));
-      }
+      for (Correlator& correlator : contraction.correlators()) all.push_back(named(std::move(correlator), key.first, key.second));
+  for (const auto& [key, correlators] : three_points_) all.insert(all.end(), correlators.begin(), correlators.end());
   return all;
+}
+
+Correlator SourceCorrelators::named(Correlator correlator, std::size_t mass, std::size_t sink) const {
+  if (sinks_[sink]) correlator.name += "_sink-" + text_of(sinks_[sink]);
+  if (masses_.size() > 1) correlator.name += fmt::format("_m{}", masses_[mass]);
+  return correlator;
+}
+
+void SourceCorrelators::add_three_points(std::size_t mass, std::size_t sink, std::vector<Correlator> correlators) {
+  for (Correlator& correlator : correlators) three_points_[{mass, sink}].push_back(named(std::move(correlator), mass, sink));
 }
 
 }  // namespace quarkstar::app

@@ -29,13 +29,17 @@ class SourceCorrelators {
                      const QuarkSmearers* smearers = nullptr);
   /// The same of two propagators of opposite masses, once all are complete and nothing else reads their columns.
   void contract_pairs(const LatticePointer& lattice, Propagators& propagators, const QuarkSmearers* smearers = nullptr);
+  /// Of a mass and a sink, by their places in the lists.
+  void add_three_points(std::size_t mass, std::size_t sink, std::vector<Correlator> correlators);
   /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and
-  /// with several masses in _m0.05. Collective.
+  /// with several masses in _m0.05; three-point functions come last. Collective.
   std::vector<Correlator> correlators() const;
 
  private:
   /// By the mass, or the positive one, and the sink.
   using Contractions = std::map<std::pair<std::size_t, std::size_t>, contract::Contraction>;
+  /// Adds what tells the sink and the mass.
+  Correlator named(Correlator correlator, std::size_t mass, std::size_t sink) const;
   bool lacks(std::size_t mass) const { return !choices_.empty() && !contractions_.contains({mass, 0}); }
   void contract_sinks(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
                       const FullField& solutions, std::span<const int> vectors, const QuarkSmearers* smearers) const;
@@ -49,6 +53,7 @@ class SourceCorrelators {
   std::vector<double> masses_;
   std::vector<MassPair> pairs_;
   Contractions contractions_, contractions_of_pairs_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Correlator>> three_points_;
 };
 
 }  // namespace quarkstar::app

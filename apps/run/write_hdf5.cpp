@@ -34,6 +34,7 @@ void write_correlators(Hdf5File& file, const std::string& group, const std::vect
       for (std::size_t t = 0; t < correlator.values.size(); ++t) values.emplace_back(correlator.values[t], correlator.imaginary[t]);
       file.write(dataset, values);
     }
+    if (correlator.log_mass.empty()) continue;
     const std::string masses = group + "effective_masses/" + correlator.name;
     file.make_group(masses);
     file.write(masses + "/log", correlator.log_mass);

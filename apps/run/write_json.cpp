@@ -178,12 +178,25 @@ Json report_json(const RunReport& report) {
         solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
     if (report.config.action->components == colour_components) solve.erase("spin");
   }
+  for (const SequentialReport& column : report.sequential) {
+    const SolveResult& result = column.result;
+    Json& solve = json["sequential_solves"].emplace_back(Json{{"hadron", column.hadron},
+                                                              {"sink", column.sink},
+                                                              {"column", column.column},
+                                                              {"reason", describe(result.reason)},
+                                                              {"iterations", result.iterations},
+                                                              {"true_residual", result.true_residual},
+                                                              {"seconds", result.seconds},
+                                                              {"gflops", result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0}});
+    if (column.mass) solve["mass"] = *column.mass;
+  }
   if (!report.failure.empty()) return json;
   for (const Correlator& correlator : report.correlators) {
     Json& values = json["correlators"][correlator.name];
     values = correlator.values;
     for (std::size_t t = 0; t < correlator.imaginary.size(); ++t) values[t] = {correlator.values[t], correlator.imaginary[t]};
-    json["effective_masses"][correlator.name] = {{"log", correlator.log_mass}, {"cosh", correlator.cosh_mass}};
+    if (!correlator.log_mass.empty())
+      json["effective_masses"][correlator.name] = {{"log", correlator.log_mass}, {"cosh", correlator.cosh_mass}};
   }
   if (const std::string left_out = correlators_left_out(report.config); !report.correlators.empty() && !left_out.empty())
     json["correlators_not_written"] = left_out;

@@ -40,7 +40,7 @@ Check skipped(const std::string& name, const std::string& reason) {
 }
 
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config, const contract::Request& request) {
+                                             const VerifyConfig& config, const WantedCorrelators& wanted) {
   RunReport report;
   report.config.action = action.mu != 0 ? &twisted_mass_kind() : action.csw != 0 ? &clover_kind() : &wilson_kind();
   for (const auto& [key, value] : {std::pair{"kappa", action.kappa}, {"csw", action.csw}})
@@ -49,7 +49,10 @@ std::vector<Correlator> verified_correlators(const HostGauge& gauge, const Wilso
   report.config.boundary = boundary;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
-  report.config.correlators = request;
+  report.config.correlators = wanted.request;
+  report.config.source = wanted.source;
+  report.config.sinks = wanted.sinks;
+  report.config.three_points = wanted.three_points;
   complete(report.config);
   solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
   return report.correlators;

@@ -40,6 +40,14 @@ std::vector<Correlator> correlators_of(const ActionKind& kind, const HostGauge& 
   run.solver.tolerance = 1e-13;
   run.correlators.names.assign(kind.correlators.begin(), kind.correlators.end());
   run.correlators.momenta = {{0, 0, 0}, {1, -1, 0}};
+  if (!kind.currents.empty()) {
+    for (const contract::Hadron& hadron : contract::hadrons())
+      if ((hadron.name == "pion" || hadron.name == "proton_u") &&
+          std::find(kind.correlators.begin(), kind.correlators.end(), hadron.family) != kind.correlators.end())
+        run.three_points.hadrons.push_back({&hadron, 3, {0, 0, 1}});
+    run.three_points.currents.assign(kind.currents.begin(), kind.currents.end());
+    run.three_points.momenta = {{1, 0, 0}};
+  }
   complete(run);
   solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
   return report.correlators;

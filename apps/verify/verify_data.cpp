@@ -88,7 +88,7 @@ class SolvedCorrelators {
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
       found = solved_
                   .emplace(key, verified_correlators(loaded.gauge, action, antiperiodic ? antiperiodic_in_time : periodic, config_,
-                                                     {.names = {"mesons"}}))
+                                                     {.request = {.names = {"mesons"}}}))
                   .first;
     }
     const std::vector<double>& got = correlator_named(found->second, channel).values;
@@ -144,7 +144,18 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
   }
 }
 
-/// Cases named had.CONFIGURATION.*: all mesons at rest, the pion with momentum 1,0,0, and protons, of Wilson quarks.
+/// {"sigma": 2, "N": 10, "link_smearing": "APE .6 x3 spatial"}.
+QuarkSmearing golden_smearing(const json& known) {
+  QuarkSmearing smearing{QuarkSmearing::Form::gaussian, known.at("sigma"), known.at("N")};
+  if (known.at("link_smearing") != "none") {
+    smearing.ape = 0.6;
+    smearing.ape_steps = 3;
+  }
+  return smearing;
+}
+
+/// Cases named had.CONFIGURATION.*, of Wilson quarks: all mesons at rest, the pion with momentum 1,0,0, protons, three-point functions of
+/// the pion, smeared sources and sinks, walls.
 void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::vector<Check>& checks) {
   // In Chroma's order.
   constexpr const char* names[16] = {"a0", "rho_x",  "rho_y",  "b1_z", "rho_z",  "b1_y", "b1_x", "pion2",
@@ -157,23 +168,55 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
       checks.push_back(skipped("golden " + key, "no file " + path));
       continue;
     }
-    const std::vector<Correlator> solved =
-        verified_correlators(load_gauge(path, configuration.lattice).gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")},
-                             antiperiodic_in_time, config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
-    const auto at_rest = entry.at("mesons16_point_p000").get<std::vector<std::vector<double>>>();
-    const std::vector<double>& pion = at_rest[15];
-    for (std::size_t n = 0; n < 16; ++n)
-      checks.push_back(compare(fmt::format("golden {} {}", key, names[n]), over(at_rest[n], {}, pion),
-                               over(correlator_named(solved, names[n]).values, {}, pion), correlator_limit, false));
+    const HostGauge gauge = load_gauge(path, configuration.lattice).gauge;
+    std::vector<Correlator> solved;
+    const auto solve = [&](const WantedCorrelators& wanted) {
+      solved = verified_correlators(gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")}, antiperiodic_in_time, config, wanted);
+    };
+    /// Over the real parts of the known one, or over those of another.
+    const auto check = [&](const std::string& what, const std::string& name, const json& known,
+                           std::optional<std::vector<double>> scale = {}) {
+      const Correlator& got = correlator_named(solved, name);
+      const bool complex = known.front().is_array();
+      const std::vector<double> re = complex ? numbers(known, 0) : known.get<std::vector<double>>(),
+                                im = complex ? numbers(known, 1) : std::vector<double>{};
+      if (!scale) scale = re;
+      checks.push_back(compare(fmt::format("golden {} {}", key, what), over(re, im, *scale),
+                               over(got.values, complex ? got.imaginary : std::vector<double>{}, *scale), correlator_limit, false));
+    };
+    ThreePointSettings three_points;
+    const int sink = entry.at("sequential_tf");
+    three_points.hadrons = {{&contract::hadrons().front(), sink}};
+    three_points.currents = {"scalar", "vector_t", "conserved_t"};
+    solve({.request = {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}}, .three_points = three_points});
+    const json& at_rest = entry.at("mesons16_point_p000");
+    const auto pion = at_rest[15].get<std::vector<double>>();
+    for (std::size_t n = 0; n < 16; ++n) check(names[n], names[n], at_rest[n], pion);
     for (const auto& [name, field] : {std::pair{"pion_p1,0,0", "point_pion_p100"},
                                       {"proton", "point_proton_p000"},
                                       {"proton_p1,0,0", "point_proton_p100"},
-                                      {"proton_mixed", "point_proton_Tmixed_p000"}}) {
-      const Correlator& got = correlator_named(solved, name);
-      const std::vector<double> re = numbers(entry.at(field), 0), im = numbers(entry.at(field), 1);
-      checks.push_back(
-          compare(fmt::format("golden {} {}", key, name), over(re, im, re), over(got.values, got.imaginary, re), correlator_limit, false));
+                                      {"proton_mixed", "point_proton_Tmixed_p000"}})
+      check(name, name, entry.at(field));
+    // Near its zeros a current is what is left of larger terms: over its largest value.
+    for (const auto& [name, field] :
+         {std::pair{"scalar", "sequential_3pt_1"}, {"vector_t", "sequential_3pt_g4"}, {"conserved_t", "sequential_3pt_conserved_V4"}}) {
+      double largest = 0;
+      for (const double value : numbers(entry.at(field), 0)) largest = std::max(largest, std::abs(value));
+      const std::string correlator = fmt::format("pion{}{}_{}", three_point_mark, sink, name);
+      check(correlator, correlator, entry.at(field), std::vector<double>(pion.size(), largest));
     }
+    const QuarkSmearing gaussian = golden_smearing(entry.at("gaussian"));
+    Source smeared;
+    smeared.smearing = gaussian;
+    solve({.request = {.names = {"pion", "proton"}}, .source = smeared, .sinks = {Sink{}, Sink{gaussian}}});
+    for (const std::string name : {"pion", "proton"}) {
+      check("gaussian source, " + name, name, entry.at("gaussian_point_" + name));
+      check("gaussian source and sink, " + name, name + "_sink-" + text_of(Sink{gaussian}), entry.at("gaussian_gaussian_" + name));
+    }
+    solve({.request = {.names = {"pion"}}, .source = {Source::Kind::wall, {}}});
+    check("wall", "pion", entry.at("wall_norm2_by_t"));
+    solve({.request = {.names = {"pion"}}, .source = {Source::Kind::wall, {}, 1, {1, 0, 0}}});
+    check("wall with momentum 1,0,0", "pion", entry.at("momentum_wall_p100_norm2_by_t"));
   }
 }
 

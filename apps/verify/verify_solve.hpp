@@ -14,9 +14,16 @@ struct WilsonCase {
   double kappa, csw = 0, mu = 0;
 };
 
-/// Correlators of the action from a point source at the origin, each column solved to a true residual of 1e-14.
+/// Source, sinks and correlators of a solve.
+struct WantedCorrelators {
+  contract::Request request = {};
+  Source source = {};
+  std::vector<Sink> sinks{Sink{}};
+  ThreePointSettings three_points = {};
+};
+/// Correlators of the action, by default from a point source at the origin, each column solved to a true residual of 1e-14.
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config, const contract::Request& request = {});
+                                             const VerifyConfig& config, const WantedCorrelators& wanted = {});
 
 /// Relative deviation that a correlator may have.
 inline constexpr double correlator_limit = 1e-10;

@@ -8,6 +8,7 @@
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -88,6 +89,9 @@ class ActionKind {
 
   std::vector<std::string_view> correlators;  ///< families of two-point functions of its propagators (codelets/contract/families.inc)
 
+  std::vector<std::string_view> currents;  ///< families of currents of its three-point functions (codelets/contract/currents.hpp); none:
+                                           ///< it has no three-point functions
+
   std::vector<int> bench_links, bench_numbers;  ///< what benchmarks measure where nothing is chosen: links, right-hand sides,
   std::vector<std::string> bench_solvers;       ///< solvers,
   BenchMass bench_mass;                         ///< and mass_key's value on a hot configuration
@@ -114,6 +118,13 @@ class ActionKind {
   virtual std::vector<double> masses(const SettingValues& values) const { return {get<double>(values, mass_key)}; }
   /// Else each mass has an operator of its own.
   virtual bool masses_share_links(const SettingValues&) const { return true; }
+
+  /// Of the operator of sequential propagators: M(mass)(x, y) = g_5 M(that)^+(y, x) g_5.
+  virtual double sequential_mass(double mass) const { return mass; }
+  /// Why propagators are not S(x, y) = g_5 S(y, x)^+ g_5 up to that mass, so that there are none; empty: they are.
+  virtual std::string obstacle_to_sequential(const SettingValues&) const { return ""; }
+  /// Of the hops (1 -+ g_mu) U in -M, where there is a conserved current.
+  virtual std::array<double, 4> hop_factors(const SettingValues&) const { return {}; }
 
   /// Bytes per site of matrices that an operator in this precision holds beside its links.
   virtual double term_bytes(const SettingValues&, Precision, Schur) const { return 0; }

@@ -15,9 +15,9 @@ constexpr unsigned threads = 128;
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 /// coarse::multiply_block() for one row and Count vectors, whose places in a group of components are `at` words behind its first.
-template <int Count, class F>
-__device__ __forceinline__ void multiply_block(const coarse::OperatorArguments<F>& a, const F* matrix, const F* from,
-                                               const int (&at)[Count], site::Complex<Lane<F>> (&sum)[Count]) {
+template <int Count, class F, class Arguments>
+__device__ __forceinline__ void multiply_block(const Arguments& a, const F* matrix, const F* from, const int (&at)[Count],
+                                               site::Complex<Lane<F>> (&sum)[Count]) {
   constexpr int words = 2 * coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F));
   for (int column_group = 0; column_group < a.groups; ++column_group, from += a.vectors * words)
     site::unroll<coarse::lanes_of_components / chunk>([&](auto part) {
@@ -73,6 +73,33 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
+/// coarse::multiply_dense_rows() with a thread per row and Count vectors.
+template <int Count, class F>
+__global__ void __launch_bounds__(threads)
+    dense_range(const __grid_constant__ coarse::DenseArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
+  constexpr int words = 2 * coarse::lanes_of_components;
+  const std::uint64_t id = thread_number();
+  const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
+  if (idles(idle) || id >= work || vectors.none()) return;
+  int at[Count];
+  for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
+  const auto lane = static_cast<int>(id % coarse::lanes_of_components);
+  const std::uint64_t row = id / coarse::lanes_of_components;
+  const auto groups = static_cast<std::uint64_t>(a.groups);
+  const auto outer = static_cast<std::size_t>(row / groups);
+  const auto group = static_cast<int>(row % groups);
+  const F* matrix = a.rows(outer, group) + lane;
+  site::Complex<Lane<F>> sum[Count];
+  for (auto& s : sum) s = {Lane<F>{0}, Lane<F>{0}};
+  for (int site = 0; site < a.column_sites; ++site, matrix += a.block_words()) multiply_block(a, matrix, a.column_vector(site), at, sum);
+  F* out = a.out + (outer * groups + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors * words) + lane;
+  site::unroll<Count>([&](auto t) {
+    if (!vectors.wanted(t)) return;
+    out[at[t]] = sum[t].re.v;
+    out[at[t] + coarse::lanes_of_components] = sum[t].im.v;
+  });
+}
+
 template <class F>
 __global__ void __launch_bounds__(threads) set_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
   const std::uint64_t id = thread_number(), rows = static_cast<std::uint64_t>(2 * a.count);
@@ -119,6 +146,20 @@ void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::in
 }
 
 template <class F>
+void launch_coarse_dense(const coarse::DenseArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
+  const std::uint64_t work = static_cast<std::uint64_t>(a.sites) * static_cast<std::uint64_t>(a.groups * coarse::lanes_of_components);
+  if (work == 0) return;
+  // Few rows: a thread has few vectors, so that there are more threads.
+  const auto launch = [&](auto count) {
+    dense_range<count>
+        <<<dim3(blocks_of(work), static_cast<unsigned>((a.vectors + count - 1) / count)), threads, 0, stream>>>(a, idle, work);
+  };
+  if (a.vectors == 1) launch(site::Index<1>{});
+  else launch(site::Index<2>{});
+  runtime::check_launch("coarse.dense");
+}
+
+template <class F>
 void launch_set_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
   const std::uint64_t work = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(2 * a.count);
   if (work == 0) return;
@@ -145,6 +186,7 @@ void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* i
 
 #define QUARKSTAR_COARSE_LAUNCHES(F)                                                                                   \
   template void launch_coarse_operator(const coarse::OperatorArguments<F>&, const std::int32_t*, runtime::CudaStream); \
+  template void launch_coarse_dense(const coarse::DenseArguments<F>&, const std::int32_t*, runtime::CudaStream);       \
   template void launch_set_columns(const coarse::ColumnArguments<F>&, std::int64_t, runtime::CudaStream);              \
   template void launch_coarse_eliminate(F*, int, std::int64_t, runtime::CudaStream);                                   \
   template void launch_coarse_pack(const coarse::PackArguments<F>&, const std::int32_t*, runtime::CudaStream);

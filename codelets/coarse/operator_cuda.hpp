@@ -9,6 +9,8 @@ namespace quarkstar::cuda {
 /// Over all sites of the list.
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
+template <class F>
+void launch_coarse_dense(const coarse::DenseArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 /// Over so many coarse sites.
 template <class F>
 void launch_set_columns(const coarse::ColumnArguments<F>& arguments, std::int64_t sites, runtime::CudaStream stream);

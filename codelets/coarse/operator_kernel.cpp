@@ -20,6 +20,17 @@ void operator_range(const coarse::OperatorArguments<F>& arguments, std::int64_t 
 }
 
 template <class F, int VL>
+void dense_range(const coarse::DenseArguments<F>& arguments, std::int64_t begin, std::int64_t end) {
+  const coarse::DenseArguments<F> a = arguments;
+  for (std::int64_t row = begin; row < end; ++row)
+    for (int lane = 0; lane < coarse::lanes_of_components; lane += VL)
+      coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
+        coarse::multiply_dense_rows<count, Pack<F, VL>>(a, static_cast<std::size_t>(row / a.groups), static_cast<int>(row % a.groups), lane,
+                                                        first);
+      });
+}
+
+template <class F, int VL>
 void eliminate_range(F* matrices, int components, std::int64_t begin, std::int64_t end) {
   using V = Pack<F, VL>;
   for (std::int64_t site = begin; site < end; ++site) {
@@ -39,6 +50,11 @@ coarse::OperatorKernel<F> coarse_operator_kernel() {
 }
 
 template <class F>
+coarse::DenseKernel<F> coarse_dense_kernel() {
+  return with_native_width<F>(coarse::lanes_of_components, [](auto width) -> coarse::DenseKernel<F> { return dense_range<F, width()>; });
+}
+
+template <class F>
 coarse::EliminateKernel<F> coarse_eliminate_kernel() {
   return with_native_width<F>(coarse::lanes_of_components,
                               [](auto width) -> coarse::EliminateKernel<F> { return eliminate_range<F, width()>; });
@@ -46,6 +62,8 @@ coarse::EliminateKernel<F> coarse_eliminate_kernel() {
 
 template coarse::OperatorKernel<float> coarse_operator_kernel<float>();
 template coarse::OperatorKernel<double> coarse_operator_kernel<double>();
+template coarse::DenseKernel<float> coarse_dense_kernel<float>();
+template coarse::DenseKernel<double> coarse_dense_kernel<double>();
 template coarse::EliminateKernel<float> coarse_eliminate_kernel<float>();
 template coarse::EliminateKernel<double> coarse_eliminate_kernel<double>();
 

@@ -9,6 +9,9 @@ namespace coarse {
 /// Over sites [begin, end) of the list.
 template <class F>
 using OperatorKernel = void (*)(const OperatorArguments<F>&, std::int64_t begin, std::int64_t end);
+/// Over groups of rows [begin, end).
+template <class F>
+using DenseKernel = void (*)(const DenseArguments<F>&, std::int64_t begin, std::int64_t end);
 /// Over coarse sites [begin, end): A^-1, and A^-1 times the block of each direction in its place.
 template <class F>
 using EliminateKernel = void (*)(F* matrices, int components, std::int64_t begin, std::int64_t end);
@@ -19,6 +22,8 @@ using EliminateKernel = void (*)(F* matrices, int components, std::int64_t begin
   namespace architecture {                              \
   template <class F>                                    \
   coarse::OperatorKernel<F> coarse_operator_kernel();   \
+  template <class F>                                    \
+  coarse::DenseKernel<F> coarse_dense_kernel();         \
   template <class F>                                    \
   coarse::EliminateKernel<F> coarse_eliminate_kernel(); \
   }

@@ -56,9 +56,8 @@ QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<F>& a, std::uint32
 }
 
 /// sum_t += block[rows, columns] from_{first + t}[columns], for the rows of a group from `lane` on; matrix: of this group and block.
-template <int Count, class V, class F>
-QUARKSTAR_HD void multiply_block(const OperatorArguments<F>& a, const F* matrix, const F* from, int lane, int first,
-                                 site::Complex<V> (&sum)[Count]) {
+template <int Count, class V, class F, class Arguments>
+QUARKSTAR_HD void multiply_block(const Arguments& a, const F* matrix, const F* from, int lane, int first, site::Complex<V> (&sum)[Count]) {
   constexpr int words = 2 * lanes_of_components;
   for (int column_group = 0; column_group < a.groups; ++column_group) {
     const F* in = from + static_cast<std::size_t>((column_group * a.vectors + first) * words);
@@ -98,6 +97,44 @@ QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer
     }
     sum[t].re.store(a.out + word);
     sum[t].im.store(a.out + word + lanes_of_components);
+  }
+}
+
+/// Of a dense matrix on the sites of one parity: vectors as above, of every block of the lattice.
+inline constexpr int most_dense_pieces = 128;
+template <class F>
+struct DenseArguments {
+  F* out;
+  const F* matrix;  ///< [outer site][group of rows][site of a column][column][re, im][row of the group]
+  const F* pieces[most_dense_pieces];
+  const std::uint32_t* columns;  ///< [site of a column] piece << 16 | outer site
+  const std::int32_t* left_out;
+  int sites, column_sites, groups, vectors;  ///< sites: of out
+
+  QUARKSTAR_HD std::size_t block_words() const { return static_cast<std::size_t>(groups * lanes_of_components * 2 * lanes_of_components); }
+  QUARKSTAR_HD const F* rows(std::size_t outer, int group) const {
+    return matrix + (outer * static_cast<std::size_t>(groups) + static_cast<std::size_t>(group)) * static_cast<std::size_t>(column_sites) *
+                        block_words();
+  }
+  QUARKSTAR_HD const F* column_vector(int site) const {
+    const std::uint32_t place = columns[site];
+    return pieces[place >> 16] + (place & 0xffffu) * static_cast<std::size_t>(groups * vectors * 2 * lanes_of_components);
+  }
+};
+
+/// out_v = matrix in_v for Count vectors from `first` on and the rows of a group from `lane` on.
+template <int Count, class V, class F>
+QUARKSTAR_HD void multiply_dense_rows(const DenseArguments<F>& a, std::size_t outer, int group, int lane, int first) {
+  constexpr int words = 2 * lanes_of_components;
+  const F* matrix = a.rows(outer, group);
+  site::Complex<V> sum[Count];
+  for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
+  for (int site = 0; site < a.column_sites; ++site, matrix += a.block_words())
+    multiply_block<Count, V>(a, matrix, a.column_vector(site), lane, first, sum);
+  F* out = a.out + coarse_word(outer, group * lanes_of_components + lane, first, a.groups * lanes_of_components, a.vectors);
+  for (int t = 0; t < Count; ++t, out += words) {
+    sum[t].re.store(out);
+    sum[t].im.store(out + lanes_of_components);
   }
 }
 

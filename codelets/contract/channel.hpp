@@ -11,6 +11,13 @@ namespace quarkstar::contract {
 /// Momentum in units of 2 pi / L of each direction of space.
 using Momentum = std::array<int, 3>;
 
+/// Components of the columns that a family takes: Family::components where it says so, else those of whole propagators.
+template <class Family>
+inline constexpr int components_of = [] {
+  if constexpr (requires { Family::components; }) return Family::components;
+  else return Family::columns % spinor_components == 0 ? spinor_components : colour_components;
+}();
+
 /// One two-point function C(p, t) = sum_x exp(-i p.(x - x0)) c(x, t), x0 the point of a point source, else the origin, of those that a
 /// family computes together.
 struct Channel {

@@ -15,12 +15,20 @@ namespace quarkstar::contract {
 /// number of ranks.
 class Contraction {
  public:
-  /// Submits one task per block and family; `columns` may go once it returns. vectors[c]: which vector of `columns` is column c (3 spin +
-  /// colour, or the colour, of the source), where a family takes two propagators of the one and then of the other. Cost: a pass over these
-  /// vectors, the family's flop per site, and about 20 flop for each sum (one or two of each channel and momentum) and site. Throws
-  /// ShapeError for other kinds and numbers of columns, and fields that are not in double precision.
+  /// Of columns that come one after the other, on this lattice. Throws ShapeError unless it is in double precision.
+  Contraction(const std::vector<Choice>& choices, const Request& request, LatticePointer lattice, const Source& source);
+  /// Of columns that are there: add()s them.
   Contraction(const std::vector<Choice>& choices, const Request& request, const FullField& columns, std::span<const int> vectors,
-              const Source& source);
+              const Source& source)
+      : Contraction(choices, request, columns.even.lattice(), source) {
+    add(columns, vectors);
+  }
+
+  /// Submits one task per block and family; `columns` may go once it returns. vectors[c]: which vector of `columns` is column c (3 spin +
+  /// colour, or the colour, of the source), where a family takes two propagators of the one and then of the other. What comes of several
+  /// calls is added. Cost: a pass over these vectors, the family's flop per site, and about 20 flop for each sum (one or two of each
+  /// channel and momentum) and site. Throws ShapeError for other kinds and numbers of columns, and fields of another lattice.
+  void add(const FullField& columns, std::span<const int> vectors);
 
   /// Waits for the tasks, and adds over ranks, which must all call. In the order of families, momenta and channels.
   std::vector<Correlator> correlators() const;
@@ -28,7 +36,7 @@ class Contraction {
  private:
   struct Part {
     Choice choice;
-    std::vector<runtime::Handle> sums;  ///< of each block of this rank: [time slice][momentum][channel][re, im]
+    std::vector<runtime::Handle> sums;  ///< of each add(), and of these each block of this rank: [time slice][momentum][channel][re, im]
   };
   Request request_;
   Source source_;

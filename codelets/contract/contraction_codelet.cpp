@@ -3,9 +3,9 @@
 #include "codelets/contract/contract_cuda.hpp"
 #include "codelets/contract/contract_kernels.hpp"
 #include "codelets/contract/contraction.hpp"
+#include "codelets/contract/phases.hpp"
 #include "codelets/field/convert_site.hpp"
 #include "codelets/lattice/placement.hpp"
-#include "codelets/lattice/portable.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/thread_sums.hpp"
@@ -85,32 +85,6 @@ const Tasks& tasks_of(const Family& wanted) {
   return *std::find_if(all.begin(), all.end(), [&](const Tasks& tasks) { return tasks.name == wanted.name; });
 }
 
-/// PhaseTable of each momentum.
-runtime::Handle make_phases(const std::vector<Momentum>& momenta, const Coord& lattice, const Coord& source) {
-  const auto doubles = static_cast<std::size_t>(PhaseTable::doubles(lattice));
-  runtime::Handle handle(momenta.size() * doubles * sizeof(double));
-  if constexpr (!runtime::backend::computes) return handle;
-  const runtime::HostView<double> table(handle, runtime::HostAccess::overwrite);
-  std::size_t at = 0;
-  for (const Momentum& n : momenta) {
-    table[at++] = n == Momentum{0, 0, 0} ? 1 : 0;
-    for (std::size_t mu = 0; mu < 3; ++mu)
-      for (int x = 0; x < lattice[mu]; ++x) {
-        const std::int64_t turns = std::int64_t{n[mu]} * (x - source[mu]) % lattice[mu];
-        const portable::SineCosine phase = portable::sine_cosine_of_turns(-static_cast<double>(turns) / lattice[mu]);
-        table[at++] = phase.cosine;
-        table[at++] = phase.sine;
-      }
-  }
-  return handle;
-}
-
-/// x0 and the source's time slice.
-Coord origin_of(const Source& source) {
-  if (source.kind == Source::Kind::point) return source.position;
-  return {0, 0, 0, source.time()};
-}
-
 /// All of a block's arguments but the channels.
 Arguments arguments_of(const FullField& columns, std::span<const int> vectors, const BlockGeometry& block, int momenta,
                        const Coord& source) {
@@ -136,26 +110,28 @@ Arguments arguments_of(const FullField& columns, std::span<const int> vectors, c
 
 }  // namespace
 
-Contraction::Contraction(const std::vector<Choice>& choices, const Request& request, const FullField& columns, std::span<const int> vectors,
-                         const Source& source)
-    : request_(request), source_(source), lattice_(columns.even.lattice()) {
+Contraction::Contraction(const std::vector<Choice>& choices, const Request& request, LatticePointer lattice, const Source& source)
+    : request_(request), source_(source), lattice_(std::move(lattice)) {
+  if (lattice_->precision() != Precision::double_) throw ShapeError("Contraction", "columns that are not in double precision");
+  phases_ = make_phases(request.momenta, lattice_->decomposition().lattice(), origin_of(source));
+  for (const Choice& choice : choices) parts_.push_back({choice, {}});
+}
+
+void Contraction::add(const FullField& columns, std::span<const int> vectors) {
   const Lattice& lattice = *lattice_;
-  columns.even.require_alike("Contraction", columns.even);
-  if (lattice.precision() != Precision::double_) throw ShapeError("Contraction", "columns that are not in double precision");
+  if (columns.even.lattice() != lattice_) throw ShapeError("Contraction", "columns of another lattice");
   if (columns.odd.lattice() != lattice_ || columns.odd.vectors() != columns.even.vectors())
     throw ShapeError("Contraction", "the parities do not belong together");
   for (const int v : vectors)
     if (v < 0 || v >= columns.even.vectors()) throw ShapeError("Contraction", "a vector that the field has not");
-  const int momenta = static_cast<int>(request.momenta.size());
-  const Coord origin = origin_of(source);
-  phases_ = make_phases(request.momenta, lattice.decomposition().lattice(), origin);
-  for (const Choice& choice : choices) {
+  const int momenta = static_cast<int>(request_.momenta.size());
+  const Coord origin = origin_of(source_);
+  for (Part& part : parts_) {
+    const Choice& choice = part.choice;
     const Family& family = *choice.family;
-    const int components = columns.even.components();
-    if ((family.columns != components && family.columns != 2 * components) || vectors.size() != static_cast<std::size_t>(family.columns))
+    if (family.components != columns.even.components() || vectors.size() != static_cast<std::size_t>(family.columns))
       throw ShapeError("Contraction", "another number of columns than a propagator has");
     const Tasks& tasks = tasks_of(family);
-    Part& part = parts_.emplace_back(Part{choice, {}});
     for (const int b : lattice.local_blocks()) {
       const BlockGeometry& block = lattice.block(b);
       Arguments a = arguments_of(columns, vectors, block, momenta, origin);
@@ -183,7 +159,7 @@ std::vector<Correlator> Contraction::correlators() const {
     const std::size_t channels = part.choice.channels.size(), of_slice = 2 * request_.momenta.size() * channels;
     std::vector<runtime::BinnedSum> totals(static_cast<std::size_t>(times) * of_slice, runtime::BinnedSum::zero());
     for (std::size_t i = 0; i < part.sums.size() && runtime::backend::computes; ++i) {
-      const runtime::Block& block = decomposition.block(lattice_->local_blocks()[i]);
+      const runtime::Block& block = decomposition.block(lattice_->local_blocks()[i % lattice_->local_blocks().size()]);
       const runtime::HostView<const runtime::BinnedSum> sums(part.sums[i]);
       for (int slice = 0; slice < block.extents[3]; ++slice) {
         const int t = (block.origin[3] + slice - source_.time() + times) % times;

@@ -12,14 +12,15 @@ namespace quarkstar::contract {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all{
-#define QUARKSTAR_CORRELATORS(family) {family::name, family::columns, family::reals == 2, family::channels},
+#define QUARKSTAR_CORRELATORS(family) {family::name, family::columns, components_of<family>, family::reals == 2, family::channels},
 #include "codelets/contract/families.inc"
 #undef QUARKSTAR_CORRELATORS
   };
   return all;
 }
 
-std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names) {
+std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names,
+                           std::string_view parameter) {
   std::vector<Choice> choices;
   for (const std::string_view name : families_of_action) {
     const auto family = std::find_if(families().begin(), families().end(), [name](const Family& f) { return f.name == name; });
@@ -32,15 +33,19 @@ std::vector<Choice> choose(const std::vector<std::string_view>& families_of_acti
       for (std::size_t c = 0; c < choice.family->channels.size(); ++c) body(choice, static_cast<int>(c), choice.family->channels[c]);
   };
   std::vector<std::string_view> known;
-  for (const Choice& choice : choices) known.push_back(choice.family->name);
+  const auto add = [&known](std::string_view name) {
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  };
+  for (const Choice& choice : choices) add(choice.family->name);
   for_channels([&](Choice& choice, int c, const Channel& channel) {
-    known.push_back(channel.name);
-    if (!channel.group.empty() && std::find(known.begin(), known.end(), channel.group) == known.end()) known.push_back(channel.group);
+    add(channel.name);
+    add(channel.group);
     if (names.empty() && channel.usual) choice.channels.push_back(c);
   });
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(ErrorKind::input, Parameter("correlators"), fmt::format("'{}' is no correlator of this action", name),
+      throw Error(ErrorKind::input, Parameter(parameter),
+                  fmt::format("'{}' is no {} of this action", name, parameter.substr(0, parameter.size() - 1)),
                   fmt::format("use some of {}", fmt::join(known, ", ")));
     for_channels([&](Choice& choice, int c, const Channel& channel) {
       if (channel.name == name || channel.group == name || choice.family->name == name) choice.channels.push_back(c);

@@ -12,8 +12,9 @@ namespace quarkstar::contract {
 /// A family of families.inc as settings and outputs see it.
 struct Family {
   std::string_view name;
-  int columns;   ///< of the propagator that it is made of, or of two of them, one after the other
-  bool complex;  ///< at momentum zero too
+  int columns;     ///< of the propagator that it is made of, or of two of them, one after the other
+  int components;  ///< of a column
+  bool complex;    ///< at momentum zero too
   std::span<const Channel> channels;
 };
 const std::vector<Family>& families();
@@ -31,8 +32,10 @@ struct Choice {
   std::vector<int> channels;
 };
 
-/// What a request means for an action with these families. Throws Error(input) naming `correlators` where a name is none of theirs.
-std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names);
+/// What a request means for an action with these families. Throws Error(input) naming `parameter`, a word in the plural,
+/// where a name is none of theirs.
+std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names,
+                           std::string_view parameter = "correlators");
 
 /// Bytes of the sums that each thread keeps while the largest of them is contracted.
 double sum_bytes(const std::vector<Choice>& choices, std::size_t momenta, int times);

@@ -16,13 +16,13 @@ __global__ void colours_kernel(Spinors* spinors, Colours* colours, const __grid_
   quark_smear::move_colours(spinors, colours, task, static_cast<int>(id) / task.colours.lanes, static_cast<int>(id) % task.colours.lanes);
 }
 
-__global__ void space_links_kernel(double* even, double* odd, const double* links, const __grid_constant__ quark_smear::SpaceLinksTask task,
-                                   std::uint32_t threads) {
+__global__ void hop_links_kernel(double* even, double* odd, const double* links, const __grid_constant__ quark_smear::HopLinksTask task,
+                                 std::uint32_t threads) {
   runtime::wait_for_predecessors();
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id >= threads) return;
   const int parity = static_cast<int>(blockIdx.y), lanes = task.shape.lanes;
-  quark_smear::write_space_links(parity == 0 ? even : odd, links, task, parity, static_cast<int>(id) / lanes, static_cast<int>(id) % lanes);
+  quark_smear::write_hop_links(parity == 0 ? even : odd, links, task, parity, static_cast<int>(id) / lanes, static_cast<int>(id) % lanes);
 }
 
 }  // namespace
@@ -37,10 +37,9 @@ void launch_colours(Spinors* spinors, Colours* colours, const quark_smear::Colou
 template void launch_colours(const double*, double*, const quark_smear::ColoursTask&, runtime::CudaStream);
 template void launch_colours(double*, const double*, const quark_smear::ColoursTask&, runtime::CudaStream);
 
-void launch_space_links(double* even, double* odd, const double* links, const quark_smear::SpaceLinksTask& task,
-                        runtime::CudaStream stream) {
+void launch_hop_links(double* even, double* odd, const double* links, const quark_smear::HopLinksTask& task, runtime::CudaStream stream) {
   const auto threads = static_cast<std::uint32_t>(task.shape.outer_sites() * task.shape.lanes);
-  space_links_kernel<<<dim3((threads + width - 1) / width, 2), width, 0, stream>>>(even, odd, links, task, threads);
+  hop_links_kernel<<<dim3((threads + width - 1) / width, 2), width, 0, stream>>>(even, odd, links, task, threads);
   runtime::check_launch("quark_smear.links");
 }
 

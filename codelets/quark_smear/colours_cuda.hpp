@@ -8,8 +8,7 @@ namespace quarkstar::cuda {
 template <class Spinors, class Colours>
 void launch_colours(Spinors* spinors, Colours* colours, const quark_smear::ColoursTask& task, runtime::CudaStream stream);
 
-/// write_space_links() for a block.
-void launch_space_links(double* even, double* odd, const double* links, const quark_smear::SpaceLinksTask& task,
-                        runtime::CudaStream stream);
+/// write_hop_links() for a block.
+void launch_hop_links(double* even, double* odd, const double* links, const quark_smear::HopLinksTask& task, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

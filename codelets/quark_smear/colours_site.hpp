@@ -10,11 +10,11 @@
 
 namespace quarkstar::quark_smear {
 
-/// Vectors of one parity of a block as colour vectors: spin s of the i-th is colour vector spins i + s.
+/// Vectors of one parity of a block as colour vectors: spin s of the i-th is colour vector first + spins i + s.
 struct ColoursTask {
   BlockShape spinors, colours;
   VectorPlaces spinor_places, colour_places;
-  int parity, spins, count;
+  int parity, spins, count, first;
   int vector[most_vectors];  ///< of the spinor field, for each
 };
 
@@ -28,7 +28,7 @@ QUARKSTAR_HD void move_colours(Spinors* spinors, Colours* colours, const Colours
     const int v = task.vector[i];
     Spinors* group = spinors + of_spinors.group(reals, at.outer, v);
     for (int s = 0; s < task.spins; ++s) {
-      Colours* vector = colours + of_colours.offset(6, outer, i * task.spins + s, lane);
+      Colours* vector = colours + of_colours.offset(6, outer, task.first + i * task.spins + s, lane);
       for (int w = 0; w < 6; ++w) {
         Spinors& a = group[site::word_place(6 * s + w, of_spinors.lane_of(v, at.lane), of_spinors.width(), chunk)];
         Colours& b = vector[w * of_colours.width()];
@@ -39,21 +39,27 @@ QUARKSTAR_HD void move_colours(Spinors* spinors, Colours* colours, const Colours
   }
 }
 
-/// Links in space of a block, both parities.
-struct SpaceLinksTask {
+/// Links of a block for hops in some directions, both parities.
+struct HopLinksTask {
   BlockShape shape;
   gauge::LinkShape links;
+  unsigned directions;  ///< bit d: of +x, -x, ..., -t
+  double factor;
 };
 
-/// Stores what leads to the neighbours of one lane: U_k(x), U_k^+(x - k), zero in time.
-QUARKSTAR_HD void write_space_links(double* to, const double* links, const SpaceLinksTask& task, int parity, int outer, int lane) {
+/// Stores what leads to the neighbours of one lane: factor U_k(x), factor U_k^+(x - k), zero in other directions.
+QUARKSTAR_HD void write_hop_links(double* to, const double* links, const HopLinksTask& task, int parity, int outer, int lane) {
   const Coord x = task.shape.local_site({parity, outer, lane});
   const gauge::LinkStrides strides = task.links.strides();
   const gauge::StridedLinks<double> around(links, strides);
   const int lanes = task.shape.lanes;
   for (int d = 0; d < 8; ++d) {
     site::Link<double> link{};
-    if (d < 6) link = around.load_step(task.links.offset(x), d / 2, d % 2 == 0);
+    if ((task.directions >> d & 1) != 0) {
+      link = around.load_step(task.links.offset(x), d / 2, d % 2 == 0);
+      for (auto& row : link.entries)
+        for (site::Complex<double>& z : row) z = scaled(task.factor, z);
+    }
     site::write_link(to + (static_cast<std::ptrdiff_t>(outer) * 8 + d) * 18 * lanes + lane, link, lanes);
   }
 }

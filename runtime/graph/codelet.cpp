@@ -12,6 +12,7 @@
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/task_record.hpp"
 #include "runtime/observe/codelet_costs.hpp"
+#include "runtime/observe/decisions.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/profiler_range.hpp"
@@ -78,12 +79,17 @@ void cpu_function(void* descriptions[], void* argument) noexcept {
   happens_after(task);
   auto* record = static_cast<detail::TaskRecord*>(argument);
   const int worker = starpu_worker_get_id_check();
-  if constexpr (simulate::active) return simulate::spend(task, worker);
+  Decisions::begins(record, worker);
+  if constexpr (simulate::active) {
+    simulate::spend(task, worker);
+    return Decisions::ends(record);
+  }
   try {
     run_on_cpu(task, descriptions, record, worker);
   } catch (...) {
     GraphFailure::note(*record->codelet, record->placement, worker);
   }
+  Decisions::ends(record);
   happens_before(&Session::current());
 }
 
@@ -108,6 +114,7 @@ void run_on_cuda(starpu_task* task, void* descriptions[], detail::TaskRecord* re
 void cuda_function(void* descriptions[], void* argument) noexcept {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   const int worker = starpu_worker_get_id_check();
+  Decisions::begins(record, worker);
   try {
     run_on_cuda(starpu_task_get_current(), descriptions, record, worker);
   } catch (...) {
@@ -125,6 +132,7 @@ void record_gpu_times(void* argument) noexcept {
     GraphFailure::note(*record->codelet, record->placement, starpu_worker_get_id_check());
   }
   delete std::exchange(record->gpu_times, nullptr);
+  Decisions::ends(record);
   Watchdog::ends(starpu_worker_get_id_check());
 }
 #endif

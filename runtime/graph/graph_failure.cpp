@@ -97,6 +97,7 @@ void wait_quietly(Session& session) {
     if (messages != nullptr) messages->wait_idle();
     starpu_task_wait_for_all();
   } while (messages != nullptr && messages->pending() > 0);
+  if (messages != nullptr) messages->wait_sent();
   happens_after(&session);  // every task ends with the other half
 }
 

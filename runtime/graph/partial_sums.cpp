@@ -76,7 +76,7 @@ std::vector<double> values_of(const PartialSums& partials, int sums) {
   }
   std::vector<double> values;
   for (const BinnedSum& total : totals) values.push_back(value_of(total));
-  if (partials.is_distributed()) mpi::note_replicated(mpi::Job::current(), std::as_bytes(std::span(values)));
+  if (partials.is_distributed()) mpi::require_alike(mpi::Job::current(), values, "norm");  // the main thread decides by them
   return values;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/graph/pause.hpp"
 
+#include "runtime/mpi/messages.hpp"
+
 #include <starpu.h>
 
 namespace quarkstar::runtime {
@@ -9,6 +11,9 @@ void pause(Session& session) {
   starpu_pause();
 }
 
-void resume(Session&) { starpu_resume(); }
+void resume(Session& session) {
+  if (mpi::Messages* const messages = session.messages(); messages != nullptr) messages->wake();
+  starpu_resume();
+}
 
 }  // namespace quarkstar::runtime

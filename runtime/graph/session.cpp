@@ -9,6 +9,7 @@
 #include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/codelet_costs.hpp"
+#include "runtime/observe/decisions.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/environment.hpp"
@@ -201,7 +202,7 @@ Session::Session(const SessionOptions& options)
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;
-  conf.sched_policy = policy;
+  conf.sched_policy = Decisions::watched(policy, options_.policy);
   if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
   conf.ncpus = static_cast<int>(workers_.size());
   conf.ncuda = gpu_count_;

@@ -11,30 +11,29 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
 namespace {
 
 /// Bits of a NaN depend on the processor: all of them count as one.
-std::uint64_t fingerprint_of_state(std::span<const std::byte> state, std::uint64_t before) {
-  std::vector<double> numbers(state.size() / sizeof(double));
-  std::memcpy(numbers.data(), state.data(), numbers.size() * sizeof(double));
+std::uint64_t fingerprint_of_numbers(std::vector<double> numbers) {
   for (double& number : numbers)
     if (number != number) number = 0;
-  return fingerprint(std::as_bytes(std::span(numbers)), before);
+  return fingerprint(std::as_bytes(std::span(numbers)));
 }
 
-/// All ranks come here at the same look. Nothing is unwound: tasks that are on the graph may wait for messages that a rank with another
-/// stop flag never sends.
-[[noreturn]] void end_unlike_ranks(Job& job, std::uint64_t mine, int iterations) {
+/// All ranks come here at the same place. Nothing is unwound: tasks that are on the graph may wait for messages that a rank with another
+/// stop flag never sends. when: "after 12 iterations".
+[[noreturn]] void end_unlike_ranks(Job& job, std::uint64_t mine, const std::string& when) {
   const std::string difference = describe_difference(job.gather(mine), [&job](int rank) { return job.name_of(rank); });
-  const Error error(ErrorKind::environment, "states of ranks", fmt::format("{} after {} iterations", difference, iterations),
+  const Error error(ErrorKind::environment, "states of ranks", fmt::format("{} {}", difference, when),
                     "memory, a processor or the network has changed them: test those hosts (`quarkstar machine --self-test`), then start "
                     "again, from restart files where there are some");
   const auto code = static_cast<int>(ErrorKind::environment);
-  if (host() == nullptr) job.fail(error.what(), code, true);
-  else if (job.is_root()) job.print_error(error.what());
+  if (const Host* const program = host(); program == nullptr) job.fail(error.what(), code, true);
+  else if (program->error) program->error(error.what());
   job.barrier();  // printed
   job.abort(code);
 }
@@ -55,17 +54,23 @@ std::uint64_t fingerprint(std::span<const std::byte> bytes, std::uint64_t before
   return print;
 }
 
-void note_replicated(Job& job, std::span<const std::byte> bytes) {
-  if (job.is_distributed() && !job.is_fake()) job.native().noted = fingerprint(bytes, job.native().noted);
+void require_alike(Job& job, std::span<const double> numbers, const char* what) {
+  if (!job.is_distributed() || job.is_fake()) return;
+  const std::uint64_t print = fingerprint_of_numbers({numbers.begin(), numbers.end()});
+  std::uint64_t words[] = {print, ~print};
+  job.combine(std::span<std::uint64_t>(words), Combine::maximum);
+  if (words[0] != ~words[1]) end_unlike_ranks(job, print, fmt::format("in a {} outside of iterations", what));
 }
 
 Look look_together(Job& job, std::span<const std::byte> state, int iterations, const Look& mine) {
   if (!job.is_distributed() || job.is_fake()) return mine;
-  const std::uint64_t print = fingerprint_of_state(state, job.native().noted);
+  std::vector<double> numbers(state.size() / sizeof(double));
+  std::memcpy(numbers.data(), state.data(), numbers.size() * sizeof(double));
+  const std::uint64_t print = fingerprint_of_numbers(std::move(numbers));
   // Bits of doubles that are not negative are in their order. All fingerprints are equal if the largest is the smallest.
   std::uint64_t words[] = {print, ~print, mine.ends ? std::uint64_t{1} : 0, std::bit_cast<std::uint64_t>(mine.seconds)};
   job.combine(std::span<std::uint64_t>(words), Combine::maximum);
-  if (words[0] != ~words[1]) end_unlike_ranks(job, print, iterations);
+  if (words[0] != ~words[1]) end_unlike_ranks(job, print, fmt::format("after {} iterations", iterations));
   return {words[2] != 0, std::bit_cast<double>(words[3])};
 }
 

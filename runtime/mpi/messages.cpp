@@ -12,6 +12,7 @@
 #include "runtime/system/sanitizer.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <starpu.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <new>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -66,21 +68,35 @@ struct Messages::Message {
   }
 };
 
+/// The tags of messages.
+struct Messages::Numbers {
+  explicit Numbers(int highest) : tags(highest) {}
+  struct Range {
+    int first, end;
+  };
+  Tags tags;
+  std::mutex mutex;
+  std::vector<Range> given_back;  ///< whose persistent requests are still there
+};
+
 /// What has been started in MPI.
 struct Messages::Calls {
   Job& job;
   MPI_Comm faces = MPI_COMM_NULL;
-  /// Made for messages that come again and again, with the same memory and peer: those of a halo.
+  /// Made for messages that come again and again with one tag, from and to the same memory: those of a halo, until it gives its tags back.
   struct Persistent {
     MPI_Request request = MPI_REQUEST_NULL;
+    void* memory = nullptr;
+    std::size_t bytes = 0;
     bool running = false;
   };
-  using Key = std::tuple<Message::Kind, void*, std::size_t, int, int>;
+  using Key = std::tuple<int, int, Message::Kind>;  ///< tag, peer, kind
   std::map<Key, Persistent> persistent;
-  std::vector<MPI_Request> requests;  ///< running
-  std::vector<Message*> messages;     ///< of each request
-  std::vector<Persistent*> again;     ///< of each request; nullptr: it ends with its message
-  std::unique_ptr<TwoStepSums> sums;  ///< where MPI is there
+  std::vector<Numbers::Range> given_back;  ///< with requests that were running
+  std::vector<MPI_Request> requests;       ///< running
+  std::vector<Message*> messages;          ///< of each request
+  std::vector<Persistent*> again;          ///< of each request; nullptr: it ends with its message
+  std::unique_ptr<TwoStepSums> sums;       ///< where MPI is there
   std::vector<int> done;
   // Of a simulation:
   MPI_Comm simulated_sums = MPI_COMM_NULL;
@@ -104,7 +120,7 @@ struct Messages::Calls {
       MPI_Comm_free(&simulated_sums);
     }
     sums.reset();
-    call_mpi(job, [this] { forget_persistent(); });
+    call_mpi(job, [this] { forget(persistent.begin(), persistent.end()); });
   }
   bool idle() const { return requests.empty() && (sums == nullptr || sums->idle()); }
   /// What GPUs wait for that reach each other through their hosts; nullptr: nothing ever.
@@ -112,6 +128,8 @@ struct Messages::Calls {
     if (job.is_fake() || job.native().transports == nullptr || !job.native().transports->is_needed()) return nullptr;
     return job.native().transports.get();
   }
+  /// Whether GPUs may wait for this thread: not between the calls of a guest's host, when none works.
+  bool gpus_may_wait() const { return transports() != nullptr && is_at_work(); }
   /// Not between the calls of a guest's host: no GPU works then, and MPI is not ours. Whether there was anything to do.
   bool serve_gpus() {
     Transports* const needed = transports();
@@ -141,11 +159,12 @@ struct Messages::Calls {
   void start_face(Message* m) {
     const bool sends = m->kind == Message::Kind::send;
     void* const memory = m->memory(sends ? m->read : m->write);
-    constexpr std::size_t most = 8192;  // more than the halos of a rank have; what is left of others goes
-    if (persistent.size() >= most) forget_persistent();
-    Persistent& of_face = persistent[{m->kind, memory, m->bytes, m->peer, m->tag}];
+    Persistent& of_face = persistent[{m->tag, m->peer, m->kind}];
     if (of_face.running) return sends ? send(m, m->peer, m->tag, faces) : receive(m, m->peer, m->tag, faces);
     const auto bytes = static_cast<int>(m->bytes);
+    if (of_face.request != MPI_REQUEST_NULL && (of_face.memory != memory || of_face.bytes != m->bytes)) MPI_Request_free(&of_face.request);
+    of_face.memory = memory;
+    of_face.bytes = m->bytes;
     if (of_face.request == MPI_REQUEST_NULL)
       check(sends ? MPI_Send_init(memory, bytes, MPI_BYTE, m->peer, m->tag, faces, &of_face.request)
                   : MPI_Recv_init(memory, bytes, MPI_BYTE, m->peer, m->tag, faces, &of_face.request),
@@ -158,15 +177,29 @@ struct Messages::Calls {
     again.push_back(&of_face);
   }
 
-  void forget_persistent() {
-    if (persistent.empty()) return;
-    for (auto face = persistent.begin(); face != persistent.end();)
+  /// Those that do not run; whether that is all of them.
+  using Place = std::map<Key, Persistent>::iterator;
+  bool forget(Place face, Place end) {
+    bool all = true;
+    while (face != end) {
       if (face->second.running) {
+        all = false;
         ++face;
-      } else {
-        if (face->second.request != MPI_REQUEST_NULL) MPI_Request_free(&face->second.request);
-        face = persistent.erase(face);
+        continue;
       }
+      if (face->second.request != MPI_REQUEST_NULL) MPI_Request_free(&face->second.request);
+      face = persistent.erase(face);
+    }
+    return all;
+  }
+
+  /// Requests with tags that nobody has any more.
+  void forget_given_back(std::vector<Numbers::Range> fresh) {
+    given_back.insert(given_back.end(), fresh.begin(), fresh.end());
+    std::erase_if(given_back, [this](const Numbers::Range& tags) {
+      constexpr auto first_kind = Message::Kind::send;
+      return forget(persistent.lower_bound({tags.first, 0, first_kind}), persistent.lower_bound({tags.end, 0, first_kind}));
+    });
   }
 
   void start_in_turn(Message* sum) {
@@ -271,7 +304,8 @@ struct Messages::Calls {
   }
 };
 
-Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers_(std::move(peers)) {
+Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers)
+    : job_(job), peers_(std::move(peers)), numbers_(std::make_shared<Numbers>(32767)) {  // the least that MPI allows
   if (by_device()) {
     device_order_ = Handle(sizeof(int));
     *HostView<int>(device_order_, HostAccess::overwrite) = 0;
@@ -280,10 +314,13 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
     int* highest = nullptr;
     int known = 0;
     call_mpi(job, [&] { check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr"); });
-    if (known != 0) tags_ = std::make_shared<Tags>(*highest);
+    if (known != 0) numbers_ = std::make_shared<Numbers>(*highest);
   }
   // Here, not in the thread, which may begin when a guest's host does not wait any more. In a simulation its actor makes all calls.
   if constexpr (!simulate::active) calls_ = std::make_unique<Calls>(job);
+  if (const std::string obstacle = obstacle_to_shared_sums(); !obstacle.empty() && job.is_root())
+    spdlog::warn("{}: every rank takes part in the messages of each sum over ranks; make room in /dev/shm, or let containers share it",
+                 obstacle);
   if (funnel().is_on()) {
     funnel().set_step([this] { return look(*calls_); });
     return;
@@ -316,11 +353,20 @@ Messages::~Messages() {
 }
 
 std::shared_ptr<const int> Messages::reserve_tags(int count) {
-  const auto give_back = [tags = tags_](const int* first) {
-    tags->release(*first);
+  const auto give_back = [numbers = numbers_, count](const int* first) {
+    numbers->tags.release(*first);
+    try {
+      const std::lock_guard lock(numbers->mutex);
+      numbers->given_back.push_back({*first, *first + count});
+    } catch (const std::bad_alloc&) {  // then the requests stay
+    }
     delete first;
   };
-  return std::shared_ptr<const int>(new int(tags_->reserve(count)), give_back);
+  return std::shared_ptr<const int>(new int(numbers_->tags.reserve(count)), give_back);
+}
+
+std::string Messages::obstacle_to_shared_sums() const {
+  return calls_ != nullptr && calls_->sums != nullptr ? calls_->sums->obstacle() : "";
 }
 
 bool Messages::collected() const { return Batch::current() != nullptr && Batch::current()->tasks_wait(); }
@@ -431,7 +477,7 @@ void Messages::run() {
     {
       std::unique_lock lock(mutex_);
       // A GPU tells nobody when it has begun: who serves it looks all the time.
-      if (calls.idle() && calls.transports() == nullptr) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      if (calls.idle()) changed_.wait(lock, [&] { return ending_ || !ready_.empty() || (by_device() && calls.gpus_may_wait()); });
       if (ending_ && ready_.empty() && calls.idle()) break;
     }
     idle_rounds = look(calls) ? 0 : idle_rounds + 1;
@@ -460,7 +506,13 @@ bool Messages::look(Calls& calls) {
       if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
     complete_now = fresh;
   } else if (!fresh.empty() || !calls.idle()) {
+    std::vector<Numbers::Range> given_back;
+    {
+      const std::lock_guard lock(numbers_->mutex);
+      given_back.swap(numbers_->given_back);
+    }
     call_mpi(job_, [&] {
+      calls.forget_given_back(std::move(given_back));
       for (Message* message : fresh) calls.start(message);
       complete_now = calls.test();
     });
@@ -484,6 +536,20 @@ void Messages::complete(Message* message) {
 void Messages::wait_idle() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return pending_ == 0; });
+}
+
+void Messages::wait_sent() {
+  if (job_.is_fake() || job_.native().transports == nullptr) return;
+  const Transports& transports = *job_.native().transports;
+  if (transports.at_rest()) return;
+  const Job::Waiting waiting(job_, "faces that GPUs have written for other hosts");
+  constexpr std::chrono::microseconds between_looks(20);
+  while (!transports.at_rest()) std::this_thread::sleep_for(between_looks);
+}
+
+void Messages::wake() {
+  { const std::lock_guard lock(mutex_); }  // whoever has looked before it began to wait hears the call
+  changed_.notify_all();
 }
 
 Messages::Totals Messages::totals() const {

@@ -67,6 +67,8 @@ class Messages {
   const GpuPeers& peers() const { return *peers_; }
   /// Whether tasks and messages that are submitted now wait for the end of a batch.
   bool collected() const;
+  /// TwoStepSums::obstacle() of sums through the host.
+  std::string obstacle_to_shared_sums() const;
   /// For a watchdog; kept as long as others keep it.
   void watch(std::shared_ptr<const Mailboxes> mailboxes);
   /// "face of block 3 along -t from rank 2 (node12), tag 17, 4096 bytes"
@@ -79,6 +81,10 @@ class Messages {
 
   /// Blocks until nothing is on its way through the host.
   void wait_idle();
+  /// Blocks until every face that a GPU of this rank has written for another host has left: tasks end before.
+  void wait_sent();
+  /// A guest's host waits again, so that GPUs may work.
+  void wake();
   /// Messages that were submitted and not completed.
   std::int64_t pending() const { return pending_.load(); }
 
@@ -109,7 +115,8 @@ class Messages {
   Handle device_order_;
   std::vector<std::weak_ptr<const Mailboxes>> watched_;
   std::set<std::vector<const Codelet*>> kinds_;
-  std::shared_ptr<Tags> tags_ = std::make_shared<Tags>(32767);  ///< the least that MPI allows
+  struct Numbers;
+  std::shared_ptr<Numbers> numbers_;  ///< also of those who have reserved some
   std::int64_t next_sum_ = 0;
   mutable simulate::Mutex mutex_;
   simulate::Condition changed_, idle_;

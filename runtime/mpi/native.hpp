@@ -27,7 +27,6 @@ struct Job::Native {
   MPI_Comm faces = MPI_COMM_NULL;    ///< messages of tasks
   MPI_Comm sums = MPI_COMM_NULL;     ///< sums of tasks
   MPI_Comm failure = MPI_COMM_NULL;  ///< Job::fail
-  std::uint64_t noted = 0;           ///< fingerprint of what note_replicated() was given (agreement.hpp)
   std::array<MPI_Comm*, 4> all() { return {&control, &faces, &sums, &failure}; }
 
   std::shared_ptr<Transports> transports;  ///< of GPUs (transports.hpp); as long as the job

@@ -4,6 +4,7 @@
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/tags.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -100,6 +101,11 @@ bool Proxy::advance() {
   for (auto& receive : n.receives) moved = receive.advance() || moved;
   for (auto& send : n.sends) moved = send.advance() || moved;
   return moved;
+}
+
+bool Proxy::at_rest() const {
+  const std::lock_guard lock(native_->adding);
+  return std::all_of(native_->sends.begin(), native_->sends.end(), [](const auto& send) { return send.at_rest(); });
 }
 
 }  // namespace quarkstar::runtime::mpi

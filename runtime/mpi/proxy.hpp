@@ -40,6 +40,8 @@ class ProxySend {
     store_flag(room_, ++sent_);
     return true;
   }
+  /// Whether all that the GPU has written has left.
+  bool at_rest() const { return !running_ && load_flag(written_) == sent_; }
 
  private:
   const GpuFlag* written_;
@@ -103,6 +105,8 @@ class Proxy {
 
   /// Moves all that can move; whether that was anything. Calls MPI, so with the library in hand. For one thread at a time.
   bool advance();
+  /// Whether every message that a GPU of this rank has written has left. From any thread.
+  bool at_rest() const;
 
  private:
   struct Native;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
@@ -15,8 +16,9 @@ class SharedMemory {
  public:
   /// Collective over the job. bytes(ranks): of a piece for so many ranks, at least 8 each. Each rank writes and reads words in the piece
   /// before it is used; where that fails on any host (no room in /dev/shm, containers that do not share it) nobody has one: nullptr on all
-  /// ranks.
-  static std::unique_ptr<SharedMemory> open(Job& job, const HostGroups& groups, const std::function<std::size_t(int ranks)>& bytes);
+  /// ranks, and `obstacle` says by name where.
+  static std::unique_ptr<SharedMemory> open(Job& job, const HostGroups& groups, const std::function<std::size_t(int ranks)>& bytes,
+                                            std::string& obstacle);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -30,7 +32,7 @@ class SharedMemory {
 
  private:
   SharedMemory(Job& job, const HostGroups& groups, const std::function<std::size_t(int)>& bytes);
-  bool is_shared(Job& job) const;
+  std::vector<int> ranks_without(Job& job) const;
 
   std::vector<int> ranks_;
   int member_ = 0;

@@ -38,6 +38,8 @@ class Transports {
   bool is_needed() const { return proxy_ != nullptr || exchange_ != nullptr; }
   /// Moves all that can move; whether that was anything. Calls MPI, so with the library in hand.
   bool advance();
+  /// Whether every face that this rank's GPU has written for another host has left. From any thread.
+  bool at_rest() const { return proxy_ == nullptr || proxy_->at_rest(); }
 
  private:
   Job& job_;

@@ -26,7 +26,7 @@ struct TwoStepSums::Native {
 
 TwoStepSums::TwoStepSums(Job& job) : native_(new Native{job}) {
   const HostGroups groups = host_groups(job);
-  if (groups.count < job.size()) memory_ = SharedMemory::open(job, groups, HostSums::bytes);
+  if (groups.count < job.size()) memory_ = SharedMemory::open(job, groups, HostSums::bytes, obstacle_);
   if (memory_ != nullptr) {
     host_ = std::make_unique<HostSums>(memory_->data(), memory_->member(), memory_->members());
     several_hosts_ = groups.count > 1;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
@@ -30,6 +31,9 @@ class TwoStepSums {
   /// Moves what can move; returns the tokens of sums that are complete, in the order of their numbers. Calls MPI, so with the library in
   /// hand (call_mpi()).
   std::vector<void*> advance();
+  /// Why the ranks of a host do not add theirs in shared memory, by name, where there are several on one; else empty. The same on all
+  /// ranks.
+  const std::string& obstacle() const { return obstacle_; }
   /// Whether nothing was added that is not complete.
   bool idle() const { return waiting_.empty() && running_.empty(); }
 
@@ -48,6 +52,7 @@ class TwoStepSums {
   bool has_ended(Sum& sum);
 
   std::unique_ptr<SharedMemory> memory_;
+  std::string obstacle_;
   std::unique_ptr<HostSums> host_;
   bool several_hosts_ = false;
   std::map<std::int64_t, Sum> waiting_;  ///< by number: those before them have not been added yet

@@ -3,8 +3,10 @@
 #include "runtime/graph/codelet.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::runtime {
@@ -14,25 +16,31 @@ class TaskGraph {
  public:
   struct Task {
     Cost cost;
-    bool on_cpu = true, on_cuda = false;  ///< which workers have an implementation
-    std::vector<int> after;               ///< tasks that must have ended, by number
-    std::string_view codelet = {};        ///< its name, which outlives the graph; empty: of no codelet
+    bool on_cpu = true, on_cuda = false;                  ///< which workers have an implementation
+    std::vector<int> after;                               ///< tasks that must have ended, by number
+    std::string_view codelet = {};                        ///< its name, which outlives the graph; empty: of no codelet
+    int owner = 0, block = -1;                            ///< as Placement has them
+    std::vector<std::pair<int, Access::Mode>> uses = {};  ///< numbers of data, in the order of first use, and how they are used
   };
 
   /// Data that a task uses, told apart by address.
   struct Use {
     const void* data;
     Access::Mode mode;
-    bool apart = false;  ///< Access::apart
+    bool apart = false;     ///< Access::apart
+    std::size_t bytes = 0;  ///< of the data
   };
 
   /// One more task. It waits for the latest writers of what it reads, and for the latest writers and readers of what it writes.
-  void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet = {});
+  void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet = {},
+           const Placement& placement = {});
 
   /// The data have gone: what is used at their address from now on are others.
   void forget(const void* data) { states_.erase(data); }
 
   const std::vector<Task>& tasks() const { return tasks_; }
+  /// Bytes of each piece of data, by number.
+  const std::vector<std::size_t>& data() const { return data_; }
   Cost total() const;
 
  private:
@@ -41,8 +49,10 @@ class TaskGraph {
     std::vector<int> writers, readers;  ///< readers since then
     std::vector<int> before;            ///< what a writer apart from `writers` waits for
     bool apart = false;                 ///< writers write bytes of their own
+    int number = -1;
   };
   std::vector<Task> tasks_;
+  std::vector<std::size_t> data_;
   std::unordered_map<const void*, State> states_;
 };
 
@@ -83,5 +93,10 @@ class GraphRecording {
  private:
   TaskGraph graph_;
 };
+
+/// Writes a graph: as DOT, a node for each task, where the name of the file ends in .dot, else as JSON: `tasks` (`id`, `codelet`, `owner`,
+/// `block`, `flops`, `bytes`, `cpu`, `cuda`, `after`: ids of those that it waits for, `data`: pairs of number and in, out or inout) and
+/// `data` (`id`, `bytes`). Throws Error(environment) when the file cannot be written.
+void write_task_graph(const TaskGraph& graph, const std::string& path);
 
 }  // namespace quarkstar::runtime

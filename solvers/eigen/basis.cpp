@@ -1,6 +1,7 @@
 #include "solvers/eigen/basis.hpp"
 
 #include "codelets/field/blas.hpp"
+#include "runtime/graph/handle_pool.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,6 +24,7 @@ bool is_identity(const SmallMatrix& m) { return m.rows() == m.cols() && m == Sma
 
 void multiply(const Field& out, const Field* base, const Field& in, const SmallMatrix& m) {
   if (m.rows() != in.vectors() || m.cols() != out.vectors()) throw ShapeError("multiply", "a matrix of another shape than the fields");
+  const runtime::HandlePool::Use anew(nullptr);       // one that was given up must wait for the product that still reads it
   const runtime::Handle handle(sizeof(MatrixState));  // tasks that read it keep it
   {
     const runtime::HostView<MatrixState> view(handle, runtime::HostAccess::overwrite);

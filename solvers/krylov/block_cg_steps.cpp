@@ -9,6 +9,11 @@ namespace {
 
 using Matrix = SmallMatrix;
 
+/// The numbers of a matrix as they are after their use, for the trail of the first vector.
+void note(State& s, const Entry (&matrix)[VectorMatrix::most]) {
+  for (int i = 0; i < s.vectors * s.vectors; ++i) s.note(0, matrix[i]);
+}
+
 void stop_all(State& s, StopReason reason) {
   for (int v = 0; v < s.vectors; ++v) s.stop(v, s.pending[v] != StopReason::running ? s.pending[v] : reason);
   s.settle();
@@ -28,6 +33,8 @@ void Begin::run(State& s, const double* gram) {
 }
 
 void Alpha::run(State& s, const double* gram) {
+  note(s, s.orthonormal);
+  note(s, s.direction);
   const Matrix g = hermitian_of_gram(gram, s.vectors);
   if (!g.allFinite()) return stop_all(s, StopReason::not_finite);
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(g);
@@ -43,6 +50,8 @@ void Alpha::run(State& s, const double* gram) {
 }
 
 void Orthonormalise::run(State& s, const double* gram) {
+  note(s, s.minus_alpha);
+  note(s, s.solution);
   const Matrix g = hermitian_of_gram(gram, s.vectors);
   if (!g.allFinite()) return stop_all(s, StopReason::not_finite);
   const OrthonormalFactors factors = orthonormal_factors(g, s.resolution);

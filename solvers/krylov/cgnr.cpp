@@ -44,6 +44,6 @@ class CgNormalEquations : public RecurrenceOn<State, 3> {
 
 }  // namespace
 
-NamedKrylovSolver cgnr_solver() { return solver_by<CgNormalEquations>({.name = "cgnr", .any_operator = true}); }
+NamedKrylovSolver cgnr_solver() { return solver_by<CgNormalEquations>({.name = "cgnr", .any_operator = true, .pauses = true}); }
 
 }  // namespace quarkstar

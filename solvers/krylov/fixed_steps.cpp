@@ -40,6 +40,7 @@ void FixedSteps::apply(const Field& out, const Field& in, const runtime::Guard& 
   recurrence_->begin(out, r_);
   for (int i = 1; i <= steps_; ++i) recurrence_->step(out, r_, recurrence_->cycle() > 0 && i % recurrence_->cycle() == 0);
   recurrence_->end(out);
+  if (guard.state != nullptr) submit_on_state<TakeTrail, KrylovState>(*guard.state, s);
   submit_on_state<RunBroken, KrylovState>(recurrence_->state());
   blas::submit<blas::Scale>({&out, &in}, {1.0}, s.keeping());
 }

@@ -19,7 +19,8 @@ class FixedSteps {
   static RecurrenceMemory memory(const NamedKrylovSolver& solver, int steps, int restart, int n);
   FixedSteps(const FixedSteps&) = delete;  // the recurrence refers to the limits
   FixedSteps& operator=(const FixedSteps&) = delete;
-  /// Submits it. guard: the caller's state; out_v of those it leaves out stay as they are where it keeps them.
+  /// Submits it. guard: the caller's state, which begins with a KrylovState, or none; out_v of those it leaves out stay as they are where
+  /// it keeps them.
   void apply(const Field& out, const Field& in, const runtime::Guard& guard) const;
 
  private:
@@ -57,6 +58,18 @@ struct RunBroken {
     }
     s.status.stop = 0;
     s.settle();
+  }
+};
+
+/// On the caller's state: what all ranks must find alike of the steps inside is part of what they must find alike of the caller's.
+struct TakeTrail {
+  static constexpr const char* name = "fixed_steps.take_trail";
+  static QUARKSTAR_HD void run(KrylovState& caller, const VectorStatus* inside, const Obedience&) {
+    const auto& s = static_cast<const KrylovState&>(*inside);
+    for (int v = 0; v < s.vectors; ++v) {
+      caller.trail[v] ^= s.trail[v];
+      caller.note(v, s.iterations[v]);
+    }
   }
 };
 

@@ -34,7 +34,8 @@ struct State : KrylovState {
   QUARKSTAR_HD ComplexScalar& at(Array array, int i, int v) { return tail()[(array * restart + i) * vectors + v]; }
   QUARKSTAR_HD ComplexScalar& upper(int i, int j, int v) { return tail()[((4 + i) * restart + j) * vectors + v]; }
 
-  /// y of the first `count` directions, by back substitution; of the next one 0, for directions are added two by two.
+  /// y of the first `count` directions, by back substitution; of the next one 0, for directions are added two by two. It follows from all
+  /// that the tail holds of them, so the trail has it.
   QUARKSTAR_HD void find_solution(int v, int count) {
     if (count < restart) at(solution, count, v) = {};
     for (int i = count - 1; i >= 0; --i) {
@@ -45,6 +46,7 @@ struct State : KrylovState {
         sum.im -= product.im;
       }
       at(solution, i, v) = sum;
+      note(v, sum);
     }
   }
   /// Stops with what the directions kept give.
@@ -54,6 +56,7 @@ struct State : KrylovState {
   }
   /// A direction is complete: both steps that end one.
   QUARKSTAR_HD void keep(int v) {
+    note(v, alpha[v]);  // as it is after its use
     kept[v] += 1;
     if (pending[v] != StopReason::running) end(v, pending[v], 0);
   }
@@ -89,6 +92,7 @@ struct Alpha : KrylovLastStep {  // alpha = <q, r> / |q|^2, from |q|^2 and <r, q
     constexpr double largest = 1.7976931348623157e308, nothing = 0x1p-100;
     const double q2 = sums[v], dot_re = sums[s.vectors + v], dot_im = sums[2 * s.vectors + v];
     const double re = dot_re < 0 ? -dot_re : dot_re, im = dot_im < 0 ? -dot_im : dot_im;
+    for (int i = 0; i < s.kept[v]; ++i) s.note(v, s.at(State::along, i, v));  // as they are after their use
     s.projected[v] = 0;
     if (!(q2 <= largest && re <= largest && im <= largest)) return s.end(v, StopReason::not_finite, 1);  // NaN too
     if (q2 == 0) return s.end(v, StopReason::zero_denominator, 1);

@@ -26,6 +26,14 @@ struct Refresh {
 
 struct KrylovState;
 
+/// Looks at a solve between iterations that depend on no batch, so that bits may follow from them.
+struct Pauses {
+  int every = 0;  ///< iterations from one to the next
+  /// Called where every vector pauses or has stopped, at the last iteration too; may submit, wait, and move the solution so far to a sum of
+  /// its own: x += ..., x = 0. Empty: no pauses.
+  std::function<void(const Field& x)> at{};
+};
+
 /// Where a Krylov solve must end, for each right-hand side.
 struct KrylovLimits {
   PerVector target_norm2{};  ///< converged when |r|^2 <= this
@@ -39,6 +47,7 @@ struct KrylovLimits {
   double resolution = 1e-6;       ///< of block conjugate gradient
   PerVector shifts{};             ///< of solvers that are `shifted`
   bool nested = false;            ///< the steps are part of another solver's iteration (solvers/krylov/fixed_steps.hpp)
+  Pauses pauses{};                ///< obeyed by solvers that can (NamedKrylovSolver::pauses)
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
   std::function<void(const KrylovState& seen, const std::function<KrylovState()>& now)> observe{};
@@ -92,6 +101,7 @@ struct NamedKrylovSolver {
   bool vectors_in_lanes = false;  ///< has kernels for colour vectors in lanes (Lattice::vectors_in_lanes())
   bool multigrid = false;         ///< with multigrid for its preconditioner, whether settings of that are given or not
   int usual_restart = 8;          ///< KrylovLimits::restart where a run leaves it open
+  bool pauses = false;            ///< goes on where KrylovState::most_iterations has ended it: takes KrylovLimits::pauses
   bool shifted = false;           ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
   MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
   RecurrenceMemory (*memory)(int restart, int vectors) = nullptr;
@@ -132,12 +142,37 @@ struct KrylovState : VectorStatus {
   /// Whether a step has nothing to do for v (runtime::StepOfVectors).
   QUARKSTAR_HD bool leaves_out(int v, bool refreshing) const { return stopped[v] != 0 || (refreshing && not_due[v] != 0); }
 
+  /// Where a solve pauses next, from most_iterations of its limits and how many there are between two pauses.
+  void pause_in(int every, const int* most) {
+    for (int v = 0; v < vectors; ++v) most_iterations[v] = most[v] - iterations[v] > every ? iterations[v] + every : most[v];
+  }
+  /// Behind a pause: vectors that may do more iterations than that run again. Whether there are any. taken: steps submitted so far, of
+  /// which those behind the stop count as taken. Refreshes are counted anew.
+  bool go_on(int every, const int* most, std::int64_t taken) {
+    bool any = false;
+    for (int v = 0; v < vectors; ++v) {
+      if (stopped[v] != static_cast<std::int32_t>(StopReason::iteration_limit) || iterations[v] >= most[v]) continue;
+      stopped[v] = 0;
+      pending[v] = StopReason::running;
+      any = true;
+    }
+    if (!any) return false;
+    pause_in(every, most);
+    status.stop = status.refreshes = 0;
+    status.steps_taken = static_cast<std::int32_t>(taken);
+    return true;
+  }
+
   /// Adds a number to the trail of v: sums and what follows from them, which is the same on all ranks.
   QUARKSTAR_HD void note(int v, double number) {
     std::uint64_t bits = 0;  // for NaN, whose bits depend on the processor
     if (number == number) __builtin_memcpy(&bits, &number, sizeof bits);
     const std::uint64_t mixed = (trail[v] ^ bits) * 0x9e3779b97f4a7c15ull;
     trail[v] = mixed ^ mixed >> 32;
+  }
+  QUARKSTAR_HD void note(int v, const runtime::ComplexScalar& number) {
+    note(v, number.re);
+    note(v, number.im);
   }
   /// after: iterations that end with the step in which this is said.
   QUARKSTAR_HD void stop(int v, StopReason reason, int after = 0) {
@@ -220,10 +255,8 @@ QUARKSTAR_HD double scale_to_one(double size) {
 /// denominator is first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
 QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, int v, const runtime::ComplexScalar& numerator,
                                            const runtime::ComplexScalar& denominator) {
-  state.note(v, numerator.re);
-  state.note(v, numerator.im);
-  state.note(v, denominator.re);
-  state.note(v, denominator.im);
+  state.note(v, numerator);
+  state.note(v, denominator);
   const double re = denominator.re < 0 ? -denominator.re : denominator.re, im = denominator.im < 0 ? -denominator.im : denominator.im;
   const double size = re + im;  // NaN if either is
   if (!(size > 0) || !(size <= 1.7976931348623157e308)) {

@@ -38,6 +38,9 @@ struct Interrupt {
   }
 };
 
+/// Whether a solve pauses. Not where nothing is computed: no state says then where it is.
+inline bool pauses(const KrylovLimits& limits) { return runtime::backend::computes && limits.pauses.at; }
+
 /// State with its limits set.
 template <class State>
 State initial_state(const KrylovLimits& limits, int vectors) {
@@ -50,6 +53,7 @@ State initial_state(const KrylovLimits& limits, int vectors) {
     state.most_iterations[v] = limits.most_iterations[static_cast<std::size_t>(v)];
     state.not_due[v] = 1;
   }
+  if (pauses(limits)) state.pause_in(limits.pauses.every, limits.most_iterations.data());
   if (limits.refresh.submit) state.drop2 = limits.refresh.drop * limits.refresh.drop;
   return state;
 }
@@ -95,8 +99,21 @@ class RecurrenceOn : public Recurrence {
   KrylovResults solve(const Field& x, const Field& r, const KrylovProgress& progress) final {
     blas::submit<blas::Fill>({&x}, {0.0});
     begin(x, r);
-    KrylovResults results = run_iterations(
-        state_, limits_, progress, [&](bool place) { step(x, r, place); }, cycle());
+    const auto go_on = [&] {
+      return run_iterations(
+          state_, limits_, progress, [&](bool place) { step(x, r, place); }, cycle());
+    };
+    KrylovResults results = go_on();
+    for (bool ended = !pauses(limits_); !ended;) {
+      limits_.pauses.at(x);
+      const KrylovResults before = results;
+      ended = !runtime::HostView<State>(state_.handle(), runtime::HostAccess::modify)
+                   ->go_on(limits_.pauses.every, limits_.most_iterations.data(), state_.steps_submitted());
+      if (ended) break;
+      results = go_on();
+      results.idle += before.idle;
+      results.refreshes += before.refreshes;
+    }
     end(x);
     return results;
   }

@@ -37,5 +37,6 @@ QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::B
 QUARKSTAR_STATE_TASK_ON_CUDA(gcr_steps::State, gcr_steps::Rest)
 QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, BeginAnew)
 QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, RunBroken)
+QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, TakeTrail)
 
 }  // namespace quarkstar

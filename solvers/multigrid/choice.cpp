@@ -1,6 +1,6 @@
 #include "solvers/multigrid/choice.hpp"
 
-#include "codelets/coarse/aggregates.hpp"
+#include "codelets/coarse/dense_inverse.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 
@@ -12,10 +12,19 @@
 namespace quarkstar {
 namespace {
 
-constexpr int most_levels = 4, coarse_extent = 2;
+constexpr int most_levels = 4;
 
+/// Of aggregates of a level below the finest, along a direction in which that has so many sites.
+int coarse_extent(int sites) { return sites % 4 == 0 ? 2 : 3; }
 bool can_be_divided(const Coord& lattice) {
-  return std::all_of(lattice.begin(), lattice.end(), [](int extent) { return extent % (2 * coarse_extent) == 0; });
+  return std::all_of(lattice.begin(), lattice.end(), [](int extent) { return extent % (2 * coarse_extent(extent)) == 0; });
+}
+
+/// The lattice of a level.
+Coord lattice_of(const MultigridSettings& settings, Coord lattice, int level) {
+  for (int above = 0; above < level; ++above)
+    for (std::size_t mu = 0; mu < 4; ++mu) lattice[mu] /= above == 0 ? settings.aggregate[mu] : coarse_extent(lattice[mu]);
+  return lattice;
 }
 
 }  // namespace
@@ -31,11 +40,10 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
                   "use another solver");
   }
   if (settings.levels != 0) return settings;
-  constexpr std::int64_t few_sites = 4096;
-  Coord coarse = lattice;
-  for (std::size_t mu = 0; mu < 4; ++mu) coarse[mu] /= settings.aggregate[mu];
-  for (settings.levels = 2; settings.levels < most_levels && volume(coarse) > few_sites && can_be_divided(coarse); ++settings.levels)
-    for (int& extent : coarse) extent /= coarse_extent;
+  settings.levels = 2;
+  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice) &&
+         can_be_divided(lattice_of(settings, lattice, settings.levels - 1)))
+    ++settings.levels;
   return settings;
 }
 
@@ -46,14 +54,21 @@ SolverSettings completed(SolverSettings settings, const Coord& lattice) {
   return settings;
 }
 
-Coord aggregate_of(const MultigridSettings& settings, int level) {
-  return level == 0 ? settings.aggregate : Coord{coarse_extent, coarse_extent, coarse_extent, coarse_extent};
+Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level) {
+  if (level == 0) return settings.aggregate;
+  Coord aggregate = lattice_of(settings, lattice, level);
+  for (int& extent : aggregate) extent = coarse_extent(extent);
+  return aggregate;
 }
 
-Coord whole_unit(const MultigridSettings& settings) {
+bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice) {
+  return coarse::DenseInverse::fits(lattice_of(settings, lattice, settings.levels - 1), 2 * settings.null_vectors);
+}
+
+Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {
   Coord unit{1, 1, 1, 1};
   for (int level = 0; level + 1 < settings.levels; ++level)
-    for (std::size_t mu = 0; mu < 4; ++mu) unit[mu] *= aggregate_of(settings, level)[mu];
+    for (std::size_t mu = 0; mu < 4; ++mu) unit[mu] *= aggregate_of(settings, lattice, level)[mu];
   unit[0] *= 2;  // coarse blocks have an even x extent
   return unit;
 }
@@ -62,24 +77,25 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
   coarse::require_aggregates(decomposition, settings.aggregate, settings.null_vectors);
   if (settings.levels < 2 || settings.levels > most_levels)
     throw Error(ErrorKind::input, Parameter("levels"), fmt::format("{} levels", settings.levels), fmt::format("give 2 to {}", most_levels));
+  const Coord& lattice = decomposition.lattice();
   runtime::Decomposition above = decomposition;
   for (int level = 1; level + 1 < settings.levels; ++level) {
-    above = coarse::coarse_decomposition(above, aggregate_of(settings, level - 1));
+    above = coarse::coarse_decomposition(above, aggregate_of(settings, lattice, level - 1));
     try {
-      coarse::require_aggregates(above, aggregate_of(settings, level), settings.null_vectors, 2 * settings.null_vectors);
+      coarse::require_aggregates(above, aggregate_of(settings, lattice, level), settings.null_vectors, 2 * settings.null_vectors);
     } catch (const Error& error) {
       throw Error(ErrorKind::input, Parameter("levels"), fmt::format("level {} cannot be coarsened: {}", level, error.what()),
                   "give fewer levels, or smaller aggregates");
     }
   }
-  constexpr int most_steps = 1000;
-  for (const auto& [name, steps, least] : {std::tuple{"smoother-steps", settings.smoother_steps, 1},
-                                           {"coarse-steps", settings.coarse_steps, 1},
-                                           {"cycle-steps", settings.cycle_steps, 1},
-                                           {"setup-steps", settings.setup_steps, 1},
-                                           {"setup-cycles", settings.setup_cycles, 0}})
-    if (steps < least || steps > most_steps)
-      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most_steps));
+  constexpr int most_steps = 1000, most_degree = 12;  // in double precision the powers of a polynomial beyond it are no longer independent
+  for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, most_degree},
+                                                 {"coarse-steps", settings.coarse_steps, 1, most_steps},
+                                                 {"cycle-steps", settings.cycle_steps, 1, most_steps},
+                                                 {"setup-steps", settings.setup_steps, 1, most_steps},
+                                                 {"setup-cycles", settings.setup_cycles, 0, most_steps}})
+    if (steps < least || steps > most)
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most));
   if (precision == Precision::half)
     throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
   if (schur != Schur::asymmetric)

@@ -7,17 +7,19 @@
 namespace quarkstar {
 
 /// The settings with aggregates and number of levels chosen by the lattice alone, so that no bit depends on its cut, where they are left
-/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; three levels
-/// where two would leave more than 4096 coarse sites and the coarse lattice can be divided again, four likewise. Aggregates of levels below
-/// the finest have 2^4 sites. Throws Error(input) naming `aggregate` for a lattice that no aggregates divide.
+/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; two levels,
+/// three where two would leave too large a coarse lattice for a dense inverse and that can be divided again, four likewise. Throws
+/// Error(input) naming `aggregate` for a lattice that no aggregates divide.
 MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 /// The same of a solver's: multigrid where the solver has it or settings of it are given.
 SolverSettings completed(SolverSettings settings, const Coord& lattice);
 
-/// Of the aggregates of a level, of complete settings.
-Coord aggregate_of(const MultigridSettings& settings, int level);
+/// Of the aggregates of a level, of complete settings: below the finest 2 sites along a direction that 4 divide, else 3.
+Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level);
+/// Whether the coarsest level is solved by its inverse (coarse::DenseInverse).
+bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice);
 /// Of which every block must have a whole number.
-Coord whole_unit(const MultigridSettings& settings);
+Coord whole_unit(const MultigridSettings& settings, const Coord& lattice);
 
 /// Throws Error(input) naming the parameter for complete settings with which there is no multigrid: aggregates or null vectors that do not
 /// fit the lattice or its cut, numbers of levels or steps, fields in half precision, the symmetric Schur complement.

@@ -20,6 +20,8 @@ namespace quarkstar {
 namespace {
 
 constexpr std::uint64_t noise_seed = 1;
+/// Vectors of noise by which smoothers are fitted and levels verified.
+constexpr int probes = 4;
 
 const NamedKrylovSolver& gcr() { return *find_krylov_solver("gcr"); }
 /// GCR without restarts, as far as it keeps directions.
@@ -65,9 +67,10 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   for (int level = 0; level + 1 < settings.levels; ++level) {
     const LatticePointer& lattice = level == 0 ? fine.lattice() : spaces_.back()->aggregates.coarse();
     const int components = level == 0 ? spinor_components : spaces_.back()->aggregates.components();
-    spaces_.push_back(std::make_unique<Space>(lattice, components, aggregate_of(settings, level), settings.null_vectors));
+    spaces_.push_back(std::make_unique<Space>(lattice, components, aggregate_of(settings, fine.lattice()->decomposition().lattice(), level),
+                                              settings.null_vectors));
   }
-  fine.prepare(settings.null_vectors);
+  for (const int vectors : {settings.null_vectors, probes}) fine.prepare(vectors);
   const double flops = flops_of_this_thread(), start = runtime::now_us();
   const std::unique_ptr<EvenOdd> m = fine.system(settings.null_vectors, same_for_all(mass));
   using Loaded = NullVectorFiles::Loaded;
@@ -75,10 +78,14 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   const bool loaded = found == Loaded::own;
   if (found == Loaded::near) step(0, "refreshing", [&] { refresh(*m); });
   else if (!loaded) step(0, "null vectors", [&] { make_null_vectors(*m); });
-  coarsen(*m);
+  const auto make_levels = [&] {
+    coarsen(*m);
+    fit_smoothers(mass);
+  };
+  make_levels();
   for (int cycle = 0; cycle < settings.setup_cycles && !loaded; ++cycle) {
     improve(*m);
-    coarsen(*m);
+    make_levels();
   }
   runtime::Session::current().wait_all();
   setup_flops_ = flops_of_this_thread() - flops;
@@ -160,7 +167,10 @@ void Multigrid::coarsen(EvenOdd& fine) {
     if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
     step(number, "orthonormalisation", [&] { space.aggregates.orthonormalise(); });
     step(number, "coarse operator", [&] { space.matrices.compute(space.aggregates, m); });
-    step(number + 1, "inverses", [&] { space.matrices.eliminate(); });
+    step(number + 1, "inverses", [&] {
+      space.matrices.eliminate();
+      if (last && has_dense_inverse(settings_, fine_.lattice()->decomposition().lattice())) space.inverse.emplace(space.matrices);
+    });
     if (last) break;
     step(number, "restriction", [&] {
       const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
@@ -171,12 +181,34 @@ void Multigrid::coarsen(EvenOdd& fine) {
   }
 }
 
-void Multigrid::verify(double mass) {
-  constexpr int n = 4;
-  fine_.prepare(n);
-  const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
-  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, n);
+std::optional<FullField> Multigrid::noise_beside_null_vectors() const {
+  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, probes);
   for (const int parity : {0, 1}) load_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
+  return noise;
+}
+
+/// From noise, and from what R makes of it.
+void Multigrid::fit_smoothers(double mass) {
+  const std::unique_ptr<EvenOdd> fine = fine_.system(probes, same_for_all(mass));
+  std::optional<FullField> noise = noise_beside_null_vectors();
+  std::unique_ptr<coarse::CoarseOperator> above;
+  for (std::size_t level = 0; level < spaces_.size(); ++level) {
+    Space& space = *spaces_[level];
+    EvenOdd& m = above ? *above : *fine;
+    const int number = static_cast<int>(level);
+    step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, settings_.smoother_steps + 1); });
+    if (level + 1 == spaces_.size()) break;
+    FullField restricted = space.aggregates.coarse_field(probes);
+    step(number, "restriction", [&] { space.aggregates.restrict(restricted, coarse::Aggregates::both(*noise)); });
+    noise.emplace(std::move(restricted));
+    above = std::make_unique<coarse::CoarseOperator>(space.matrices, probes);
+  }
+}
+
+void Multigrid::verify(double mass) {
+  constexpr int n = probes;
+  const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
+  std::optional<FullField> noise = noise_beside_null_vectors();
   std::unique_ptr<coarse::CoarseOperator> above;
   for (const auto& space : spaces_) {
     EvenOdd& m = above ? *above : *fine;
@@ -256,15 +288,15 @@ MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigri
       coarse_(multigrid.space(level).matrices, system.vectors()),
       next_(level + 2 < multigrid.levels() ? std::unique_ptr<MultigridCycle>(new MultigridCycle(coarse_, multigrid, level + 1, &coarse_))
                                            : nullptr),
-      coarse_solver_(coarse_, gcr(), next_ ? multigrid.settings().cycle_steps : multigrid.settings().coarse_steps,
-                     directions_for(next_ ? multigrid.settings().cycle_steps : multigrid.settings().coarse_steps), next_cycle()),
-      smoother_(system, gcr(), multigrid.settings().smoother_steps, directions_for(multigrid.settings().smoother_steps)),
+      smoother_(system, multigrid.space(level).smoother),
       coarse_residual_(aggregates_.coarse_field(system.vectors())),
       coarse_solution_(aggregates_.coarse_field(system.vectors())),
       coarse_rhs_(coarse_.field()),
-      residual_(system.field()),
-      correction_(system.field()) {
+      residual_(system.field()) {
   if (system.lattice() != aggregates_.fine()) throw ShapeError("MultigridCycle", "a system on another lattice");
+  const int steps = next_ ? multigrid.settings().cycle_steps : multigrid.settings().coarse_steps;
+  if (const auto& inverse = multigrid.space(level).inverse; inverse) inverse_.emplace(*inverse, system.vectors());
+  else coarse_solver_.emplace(coarse_, gcr(), steps, directions_for(steps), next_cycle());
 }
 
 Preconditioner MultigridCycle::next_cycle() const {
@@ -277,7 +309,7 @@ void MultigridCycle::tell(StepWatch* watch) {
   if (next_) next_->tell(watch);
 }
 
-RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, int level, int n) {
+RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, bool dense, int level, int n) {
   const auto steps_of = [&](int steps) { return FixedSteps::memory(gcr(), steps, directions_for(steps), n); };
   RecurrenceMemory all{0, 0};
   const auto add = [&](const RecurrenceMemory& memory, int fields) {
@@ -285,8 +317,11 @@ RecurrenceMemory MultigridCycle::memory(const MultigridSettings& settings, int l
     all.state_bytes += memory.state_bytes;
   };
   const bool coarsest = level + 1 == settings.levels;
-  if (!coarsest) add(steps_of(settings.smoother_steps), 2);
-  if (level > 0) add(steps_of(coarsest ? settings.coarse_steps : settings.cycle_steps), 4 + 1 + 2);
+  if (!coarsest) add({Smoother::fields, 0}, 1);
+  if (level > 0) {
+    const RecurrenceMemory of_inverse{0, 0};
+    add(coarsest && dense ? of_inverse : steps_of(coarsest ? settings.coarse_steps : settings.cycle_steps), 4 + 1 + 2);
+  }
   return all;
 }
 
@@ -302,7 +337,10 @@ void MultigridCycle::apply(const Field& out, const Field& in, const runtime::Gua
     aggregates_.restrict(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
   });
   step(level_, "even-odd of the next level", [&] { coarse_.prepare(coarse_rhs_, coarse_residual_, within); });
-  step(level_ + 1, "solver", [&] { coarse_solver_.apply(coarse_solution_.odd, coarse_rhs_, within); });
+  step(level_ + 1, "solver", [&] {
+    if (inverse_) inverse_->apply(coarse_solution_.odd, coarse_rhs_, within);
+    else coarse_solver_->apply(coarse_solution_.odd, coarse_rhs_, within);
+  });
   step(level_, "even-odd of the next level",
        [&] { coarse_.reconstruct(coarse_solution_.even, coarse_residual_, coarse_solution_.odd, within); });
   step(level_, "prolongation", [&] { aggregates_.prolong(coarse::Aggregates::one(out), coarse_solution_, guard); });
@@ -310,10 +348,7 @@ void MultigridCycle::apply(const Field& out, const Field& in, const runtime::Gua
     system_.apply(residual_, out, {}, false, within);
     blas::submit<blas::Direction>({&residual_, &in}, {-1.0}, within);  // in - Mh x
   });
-  step(level_, "smoother", [&] {
-    smoother_.apply(correction_, residual_, within);
-    blas::submit<blas::AddScaled>({&out, &correction_}, {1.0}, guard);
-  });
+  step(level_, "smoother", [&] { smoother_.apply(out, residual_, guard); });
 }
 
 }  // namespace quarkstar

@@ -1,8 +1,9 @@
 #pragma once
 // Adaptive multigrid as a preconditioner, on the task graph.
-#include "codelets/coarse/coarse_operator.hpp"
+#include "codelets/coarse/dense_inverse.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/choice.hpp"
+#include "solvers/multigrid/smoother.hpp"
 #include "solvers/step_watch.hpp"
 
 #include <functional>
@@ -39,7 +40,9 @@ class Multigrid {
     Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors);
     coarse::Aggregates aggregates;
     coarse::CoarseMatrices matrices;
-    Field test;  ///< the null vectors on solved sites before orthonormalisation
+    Field test;                                     ///< the null vectors on solved sites before orthonormalisation
+    std::vector<double> smoother{};                 ///< polynomial of the level's even-odd system
+    std::optional<coarse::DenseInverse> inverse{};  ///< of the next level, where that is the coarsest and small
   };
   const Space& space(int level) const { return *spaces_[static_cast<std::size_t>(level)]; }
 
@@ -62,6 +65,8 @@ class Multigrid {
   void relax(EvenOdd& m, const Field& start, int steps);
   void improve(EvenOdd& m);
   void coarsen(EvenOdd& m);
+  std::optional<FullField> noise_beside_null_vectors() const;
+  void fit_smoothers(double mass);
   void verify(double mass);
   double on_all_ranks_per_site(double flops) const;
   void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
@@ -75,18 +80,18 @@ class Multigrid {
 };
 
 /// out_v = K in_v, K an approximate inverse of the even-odd system Mh of a level on the sites of its parity, for n vectors:
-///   D_c y = R_o in on the next level, by a fixed number of GCR steps on its even-odd system: on the coarsest level without a
-///   preconditioner, on others with K of that level (V-cycle: one step; K-cycle: more);
+///   D_c y = R_o in on the next level, on its even-odd system: by the inverse of a small coarsest level, else by a fixed number of
+///   GCR steps, on the coarsest level without a preconditioner, on others with K of that level (V-cycle: one step; K-cycle: more);
 ///   x = P_o y, for M^-1 (0, in) on odd sites is Mh^-1 in, and P_o is P there;
-///   out = x + S (in - Mh x), S a fixed number of GCR steps.
+///   out = x + S (in - Mh x), S the smoother.
 /// All is tasks of the caller's iteration: nothing waits and nobody looks. K is not linear, so its solver must be flexible. Bits depend on
 /// the aggregates, not on cut, device, policy or the other vectors.
 class MultigridCycle {
  public:
   /// system: of the multigrid's fine operator; both outlive this.
   MultigridCycle(LinearOperator& system, const Multigrid& multigrid) : MultigridCycle(system, multigrid, 0, nullptr) {}
-  /// Fields that it holds for each right-hand side on one level.
-  static RecurrenceMemory memory(const MultigridSettings& settings, int level, int n);
+  /// Fields that it holds for each right-hand side on one level. dense: has_dense_inverse().
+  static RecurrenceMemory memory(const MultigridSettings& settings, bool dense, int level, int n);
   /// Submits it. guard: the caller's state; out_v of those it leaves out stay as they are where it keeps them.
   void apply(const Field& out, const Field& in, const runtime::Guard& guard = {}) const;
   /// Steps of further applications are told to it; one that waits is for cycles outside batches.
@@ -103,10 +108,12 @@ class MultigridCycle {
   int level_;
   coarse::CoarseOperator* own_;
   mutable coarse::CoarseOperator coarse_;
-  std::unique_ptr<MultigridCycle> next_;  ///< none above the coarsest level
-  FixedSteps coarse_solver_, smoother_;
+  std::unique_ptr<MultigridCycle> next_;     ///< none above the coarsest level
+  std::optional<FixedSteps> coarse_solver_;  ///< where there is no inverse
+  mutable std::optional<coarse::DenseSolver> inverse_;
+  Smoother smoother_;
   FullField coarse_residual_, coarse_solution_;
-  Field coarse_rhs_, residual_, correction_;
+  Field coarse_rhs_, residual_;
   StepWatch* watch_ = nullptr;
 };
 

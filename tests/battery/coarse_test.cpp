@@ -2,7 +2,7 @@
 // for every cut, architecture and number of vectors.
 #include "codelets/actions/clover/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
-#include "codelets/coarse/coarse_operator.hpp"
+#include "codelets/coarse/dense_inverse.hpp"
 #include "codelets/field/blas.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/battery/support.hpp"
@@ -112,6 +112,7 @@ struct Computed {
   std::vector<CoarseVector> restricted, restricted_odd, image;
   std::vector<CoarseVector> again;            ///< the image by the even-odd system's blocks
   std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
+  std::vector<CoarseVector> solved, odd;      ///< by the dense inverse from schur, and x, on odd sites
   std::vector<CoarseVector> reconstructed;    ///< from D_c x and x on odd sites
 };
 
@@ -152,9 +153,15 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   for (const int parity : {0, 1}) blas::submit<blas::Fill>({&half.of(parity)}, {0.0});
   operation.apply(half.odd, c.odd, {}, false, {});
   result.schur = stored(half);
+  const FullField solved = aggregates.coarse_field(n);
+  blas::submit<blas::Fill>({&solved.even}, {0.0});
+  const coarse::DenseInverse inverse(matrices);
+  coarse::DenseSolver(inverse, n).apply(solved.odd, half.odd, {});
+  result.solved = stored(solved);
   operation.prepare(half.odd, image);
   result.prepared = stored(half);
   blas::submit<blas::Scale>({&half.odd, &c.odd}, {1.0});
+  result.odd = stored(half);
   operation.reconstruct(half.even, image, c.odd);
   result.reconstructed = stored(half);
   for (const int parity : {0, 1}) transfer::load(fine.of(parity), fine_in);
@@ -194,6 +201,7 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
     CHECK(difference(computed.again[v], computed.image[v]) < 100 * rounding);
     CHECK(difference(computed.schur[v], computed.prepared[v]) < 100 * rounding);
     CHECK(difference(computed.reconstructed[v], c[v]) < 100 * rounding);
+    CHECK(difference(computed.solved[v], computed.odd[v]) < 100 * rounding);
     CHECK(difference(space.restrict(space.prolong(c[v])), c[v]) < 1e-13);
   }
 }
@@ -235,6 +243,7 @@ TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture a
         CHECK(same_numbers(computed.image[v], expected.image[first + v]));
         CHECK(same_numbers(computed.again[v], expected.again[first + v]));
         CHECK(same_numbers(computed.schur[v], expected.schur[first + v]));
+        CHECK(same_numbers(computed.solved[v], expected.solved[first + v]));
         CHECK(same_numbers(computed.reconstructed[v], expected.reconstructed[first + v]));
       }
     };

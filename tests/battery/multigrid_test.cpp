@@ -99,20 +99,29 @@ TEST_CASE("multigrid needs several times fewer products with the fine operator t
 
 TEST_CASE("multigrid has the same bits for every cut, policy, number of workers and architecture") {
   const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 1));
-  SolverSettings settings = multigrid(Precision::double_, {2, 2, 2, 2}, 8);
-  settings.multigrid->setup_steps = 10;
-  settings.multigrid->setup_cycles = 1;
-  settings.multigrid->coarse_steps = 8;
-  settings.tolerance = 1e-4;
-  for (const Precision precision : {Precision::double_, Precision::single}) {
-    settings.precision = precision;
+  struct Case {
+    Precision precision;
+    Coord aggregate;
+    bool dense;
+    std::vector<Coord> cuts;
+  };
+  for (const Case& of : {Case{Precision::double_, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
+                         Case{Precision::single, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
+                         Case{Precision::double_, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}},
+                         Case{Precision::single, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}}}) {
+    SolverSettings settings = multigrid(of.precision, of.aggregate, 8);
+    settings.multigrid->setup_steps = 10;
+    settings.multigrid->setup_cycles = 1;
+    settings.multigrid->coarse_steps = 8;
+    settings.tolerance = 1e-4;
+    CHECK(has_dense_inverse(*settings.multigrid, configuration().extents) == of.dense);
     battery::SolveCase c;
     c.settings = settings;
     const WilsonParameters parameters{.kappa = heavy};
     const battery::SolveOutcome expected = battery::solve_once(c, configuration(), parameters, source);
     CHECK(expected.result.converged());
     const auto check = [&] { battery::check_same_bits(battery::solve_once(c, configuration(), parameters, source), expected); };
-    for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 1, 2}, Coord{1, 1, 2, 4}}) {
+    for (const Coord& blocks : of.cuts) {
       c.blocks = blocks;
       c.workers = 2;
       c.threads = 1;
@@ -196,9 +205,19 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
   CHECK(chosen({8, 8, 8, 8}).aggregate == Coord{4, 4, 4, 4});
   CHECK(chosen({8, 8, 8, 8}).levels == 2);
   CHECK(chosen({12, 10, 4, 28}).aggregate == Coord{3, 5, 2, 2});
-  CHECK(chosen({32, 32, 32, 64}).levels == 3);
+  // As many as leave few enough sites for a dense inverse, up to four.
+  CHECK(chosen({16, 16, 16, 32}).levels == 3);
+  CHECK(chosen({24, 24, 24, 48}).levels == 3);
+  CHECK(aggregate_of(chosen({24, 24, 24, 48}), {24, 24, 24, 48}, 1) == Coord{3, 3, 3, 2});
+  CHECK(chosen({32, 32, 32, 64}).levels == 4);
+  CHECK(chosen({48, 48, 48, 96}).levels == 4);
   CHECK(chosen({64, 64, 64, 128}).levels == 4);
-  CHECK(chosen({48, 48, 48, 96}).levels == 3);
+  for (const int extent : {8, 16, 24, 32, 48}) {
+    const Coord lattice{extent, extent, extent, 2 * extent};
+    CHECK(has_dense_inverse(chosen(lattice), lattice));
+  }
+  CHECK(!has_dense_inverse(chosen({64, 64, 64, 128}), {64, 64, 64, 128}));
+  CHECK(!has_dense_inverse(chosen({8, 8, 8, 64}), {8, 8, 8, 64}));
   CHECK_THROWS_AS(chosen({8, 8, 8, 7}), Error);
   const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 5));
   SolverSettings settings = battery::settings_of("multigrid", Precision::single);

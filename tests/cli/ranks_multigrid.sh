@@ -10,3 +10,9 @@ for precision in double single; do
   compare 2 "${gcr[@]}" --precision $precision --ranks 1,1,1,2
   compare 4 "${gcr[@]}" --precision $precision --ranks 1,1,2,2 --nrhs 1
 done
+
+# A coarsest level without a dense inverse.
+expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 8 4 8 --beta 6.0 --sweeps 2 --seed 7 --format ildg
+wide=("${gcr[@]}" --gauge wide.ildg --null-vectors 16 --columns 0 --precision single)
+reference "${wide[@]}"
+compare 2 "${wide[@]}" --ranks 1,1,1,2

@@ -19,10 +19,26 @@ same_bits aab "${solve[@]}" --policy eager --check-every 3 --in-flight 2 --nrhs 
 eight=(solve --gauge lattice.ildg --action naive --masses 0.3,0.4,0.5,0.6,0.7,0.8,0.9,1 --columns 0,1,2 --nrhs 16 --tol 1e-6 --threads 1 --solver cg)
 reference "${eight[@]}"
 same_bits aab "${eight[@]}"
-# Hosts whose ranks cannot share memory.
+# More in one step than there are places for in shared memory, beside steps with few: 256 products of block CG. Every rank takes part in these.
+block=(solve --gauge lattice.ildg --action naive --mass 0.3 --nrhs 16 --tol 1e-6 --threads 1 --solver blockcg --residual-history
+  --source point:0,0,0,0+point:1,1,0,2+point:2,0,1,4+point:0,2,3,6+point:3,3,1,1+wall:3)
+expect 0 '^wrote' "${block[@]}" --json one.json
+for names in aaa aab; do
+  on_hosts $names "${block[@]}" --json ranks.json || { cat stderr.txt; die "block CG on hosts $names"; }
+  for source in 0 1 2 3 4 5; do
+    results one.source$source.json > expected.txt
+    [ -s expected.txt ] || die "no residual history of source $source"
+    results ranks.source$source.json | cmp expected.txt - || die "the bits of block CG depend on the hosts $names"
+  done
+  [ "$(count sums 1)" -gt 0 ] || die "no sum of more numbers than there are places for"
+done
+# Hosts whose ranks cannot share memory: named once.
 reference "${solve[@]}"
 export MPI_PROBE_NO_MEMORY=1
 same_bits aab "${solve[@]}"
+alone='rank 0 (.*) shares no memory with other ranks of its host'
+[ "$(grep -c "$alone" stderr.txt)" = 1 ] || { cat stderr.txt; die "not one word of the memory that ranks do not share"; }
+grep -q "\"decomposition\": .*; sums over ranks in one step, for $alone\"" ranks.json || die "the report does not say that ranks share no memory"
 [ "$(count sums 0)" -gt 0 ] && [ "$(count sums 0)" = "$(count sums 1)" ] && [ "$(count sums 0)" = "$(count sums 2)" ] ||
   die "without shared memory not every rank takes part in each sum"
 unset MPI_PROBE_NO_MEMORY

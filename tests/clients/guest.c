@@ -1,7 +1,7 @@
 /* A program that starts MPI itself, at a level that it chooses, and calls the C library in between: its environment, signal handlers,
  * affinity, stdout and messages are as before; solves on a communicator have the bits of a solve in one process; a session that waits
- * takes no core; a rank that does not come is an error, not the end.
- *     mpirun -n 2 guest single|funneled|serialized|multiple [lost] */
+ * takes no core; a rank that does not come is an error, not the end, and so are ranks that do not compute alike.
+ *     mpirun -n 2 guest single|funneled|serialized|multiple [lost|flipped] */
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -284,11 +284,34 @@ static void lost(int rank) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A bit of a sum is flipped on its way to one rank (tests/fake/mpi_probe.cpp): every rank is told which ranks differ. */
+static void flipped(int rank) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "1"}, {"threads", "1"}, {"ranks", "1,1,1,2"}, {"watchdog", "60"}};
+  const qs_session_options options = {.struct_size = sizeof options, .mpi_communicator = &world, .settings = settings, .settings_count = 5};
+  qs_session *session = NULL;
+  qs_gauge *gauge = NULL;
+  qs_operator *op = NULL;
+  OK(qs_session_open(&options, &session));
+  static double u[sites / 2 * site_links];
+  for (int site = 0; site < sites / 2; ++site)
+    for (int mu = 0; mu < 4; ++mu) su3(u + (site * 4 + mu) * 18, (unsigned long long)((rank * sites / 2 + site) * 4 + mu));
+  const qs_links links = {.struct_size = sizeof links, .data = {u}};
+  const qs_setting heavy = {"kappa", "0.1"};
+  OK(qs_gauge_create(session, lattice, &links, &gauge));
+  OK(qs_operator_create(gauge, "wilson", &heavy, 1, &op));
+  fields *b = new_fields(1, sites / 2 * site_reals), *x = new_fields(1, sites / 2 * site_reals);
+  fill(b, 3);
+  FAILS(QS_ERROR_LOST, "do not have the same numbers", "", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  CHECK(strstr(qs_error_message(), "rank 0 (") != NULL && strstr(qs_error_message(), "rank 1 (") != NULL);
+  CHECK(qs_session_close(session) == QS_ERROR_LOST);
+}
+
 int main(int argc, char **argv) {
   const char *const names[] = {"single", "funneled", "serialized", "multiple"};
   const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
   int which = 0, level = 0, rank = 0, size = 0;
-  CHECK(argc == 2 || (argc == 3 && strcmp(argv[2], "lost") == 0));
+  CHECK(argc == 2 || (argc == 3 && (strcmp(argv[2], "lost") == 0 || strcmp(argv[2], "flipped") == 0)));
   const int loses = argc == 3;
   while (which < 4 && strcmp(argv[1], names[which]) != 0) ++which;
   CHECK(which < 4);
@@ -302,7 +325,8 @@ int main(int argc, char **argv) {
   CHECK(size == 2 && level >= levels[which]);
   const surroundings *const before = look();
   if (loses) {
-    lost(rank);
+    if (strcmp(argv[2], "lost") == 0) lost(rank);
+    else flipped(rank);
     MPI_Finalize();
     puts("all well");
     return 0;

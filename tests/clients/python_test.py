@@ -144,6 +144,18 @@ class Package(unittest.TestCase):
             with qs.read_eigenvectors(block, folder / "modes.h5") as E:
                 self.refused("blockcg in half precision", "precision", lambda: block.deflate(E))
 
+    def test_recycling(self) -> None:
+        b = random_vectors(3, 3, 17)
+        with qs.naive(self.U, mass=0.01, recycle=16) as D:
+            D.solve(b[0])
+            first = D.last.iterations
+            for source in b[1:]:
+                x = D.solve(source)
+            self.assertLess(D.last.iterations, first)
+            self.assertLess(np.linalg.norm(b[2] - D.apply(x)) / np.linalg.norm(b[2]), 1.01e-10)
+        with self.assertRaisesRegex(qs.InputError, "gathers no modes"):
+            qs.naive(self.U, mass=0.01, recycle=16, solver="blockcg").solve(b[0])
+
     def test_parity_and_shifts(self) -> None:
         b = random_vectors(1, 3, 12)[0]
         with qs.operator(self.U, "naive", masses=[0.2, 0.5], solver="multishift", tol=1e-9) as D:

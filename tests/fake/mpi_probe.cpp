@@ -1,6 +1,7 @@
 // Loaded before MPI (LD_PRELOAD): counts the calls of a rank, and can flip a bit of what a rank receives. Goes by MPI's profiling
 // interface.
-//   MPI_PROBE_COUNTS=FILE   at MPI_Finalize FILE.RANK gets a line "CALL COUNT" for each kind of call that was made
+//   MPI_PROBE_COUNTS=FILE   at MPI_Finalize FILE.RANK gets a line "CALL COUNT" for each kind of call that was made, and for `persistent`
+//                           requests the most that were there at a time
 //   MPI_PROBE_NO_MEMORY=1   ranks cannot share memory: shm_open fails
 //   MPI_PROBE_FLIP=RANK:N   on that rank the result of the N-th sum of the task graph (from 1) has one bit flipped
 #include <dlfcn.h>
@@ -26,6 +27,15 @@ std::map<std::string, long> counts;
 void count(const char* call, long times = 1) {
   const std::lock_guard lock(mutex);
   counts[call] += times;
+}
+
+/// Persistent requests that come or go.
+void add_persistent(int change) {
+  const std::lock_guard lock(mutex);
+  static long there = 0;
+  there += change;
+  long& most = counts["persistent"];
+  if (there > most) most = there;
 }
 
 int rank() {
@@ -94,11 +104,17 @@ int MPI_Irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm 
 }
 int MPI_Send_init(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm communicator, MPI_Request* request) {
   count("MPI_Send_init");
+  add_persistent(1);
   return PMPI_Send_init(data, n, type, to, tag, communicator, request);
 }
 int MPI_Recv_init(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm communicator, MPI_Request* request) {
   count("MPI_Recv_init");
+  add_persistent(1);
   return PMPI_Recv_init(data, n, type, from, tag, communicator, request);
+}
+int MPI_Request_free(MPI_Request* request) {
+  add_persistent(-1);  // the library frees no others
+  return PMPI_Request_free(request);
 }
 int MPI_Start(MPI_Request* request) {
   count("MPI_Start");

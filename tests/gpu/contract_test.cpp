@@ -12,9 +12,8 @@ namespace {
 constexpr std::uint64_t seed = 31337;
 
 /// Correlators of random columns, in a session of its own.
-std::vector<Correlator> on(int gpus, std::string_view family, int count, const testing::ContractionLayout& layout) {
+std::vector<Correlator> on(int gpus, std::string_view family, int count, int components, const testing::ContractionLayout& layout) {
   const Coord extents{8, 4, 4, 8};
-  const int components = count == colour_components ? colour_components : spinor_components;
   std::vector<HostField> columns;
   for (int first = 0; first < count; first += components)
     for (HostField& column : testing::RandomColumns(components, extents, seed + static_cast<std::uint64_t>(first)).columns)
@@ -30,16 +29,17 @@ std::vector<Correlator> on(int gpus, std::string_view family, int count, const t
 TEST_CASE("correlators have the same bits on CPUs and GPUs, in every layout") {
   QUARKSTAR_NEEDS_GPU("contractions");
   MESSAGE("seed " << seed);
-#define QUARKSTAR_CORRELATORS(family)                                                                                      \
-  {                                                                                                                        \
-    using Family = contract::family;                                                                                       \
-    INFO(Family::name);                                                                                                    \
-    const std::vector<Correlator> expected = on(0, Family::name, Family::columns, {});                                     \
-    for (const testing::ContractionLayout& layout :                                                                        \
-         {testing::ContractionLayout{}, {{1, 1, 1, 2}}, {{1, 1, 1, 1}, {.most_lanes = 4}}, {{1, 1, 2, 1}, {}, 26}})        \
-      CHECK(testing::same_bits(on(1, Family::name, Family::columns, layout), expected));                                   \
-    if (Family::columns == spinor_components)                                                                              \
-      CHECK(testing::same_bits(on(1, Family::name, Family::columns, {{1, 1, 1, 1}, {.vectors_in_lanes = 12}}), expected)); \
+#define QUARKSTAR_CORRELATORS(family)                                                                                             \
+  {                                                                                                                               \
+    using Family = contract::family;                                                                                              \
+    INFO(Family::name);                                                                                                           \
+    const std::vector<Correlator> expected = on(0, Family::name, Family::columns, contract::components_of<Family>, {});           \
+    for (const testing::ContractionLayout& layout :                                                                               \
+         {testing::ContractionLayout{}, {{1, 1, 1, 2}}, {{1, 1, 1, 1}, {.most_lanes = 4}}, {{1, 1, 2, 1}, {}, 26}})               \
+      CHECK(testing::same_bits(on(1, Family::name, Family::columns, contract::components_of<Family>, layout), expected));         \
+    if (Family::columns == spinor_components)                                                                                     \
+      CHECK(testing::same_bits(on(1, Family::name, Family::columns, spinor_components, {{1, 1, 1, 1}, {.vectors_in_lanes = 12}}), \
+                               expected));                                                                                        \
   }
 #include "codelets/contract/families.inc"
 #undef QUARKSTAR_CORRELATORS

@@ -1,5 +1,6 @@
 #include "tests/reference/correlator.hpp"
 
+#include "tests/reference/gauge.hpp"
 #include "tests/reference/lattice.hpp"
 
 #include <numbers>
@@ -63,15 +64,15 @@ struct Permutation {
 };
 constexpr Permutation permutations[6] = {{{0, 1, 2}, 1}, {{1, 2, 0}, 1}, {{2, 0, 1}, 1}, {{1, 0, 2}, -1}, {{0, 2, 1}, -1}, {{2, 1, 0}, -1}};
 
-}  // namespace
-
-std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
-                            const std::array<int, 3>& flavours, const std::array<int, 3>& n, const Coord& origin) {
-  const Coord& extents = propagator.front().extents;
+/// Each of the operator's quarks has a propagator of its own.
+std::vector<Complex> baryon_of(const std::array<const Propagator*, 3>& propagators, const Matrix<4>& gamma_of_diquark,
+                               const Matrix<4>& projector, const std::array<int, 3>& flavours, const std::array<int, 3>& n,
+                               const Coord& origin) {
+  const Coord& extents = propagators.front()->front().extents;
   const Matrix<4> g4 = gamma(Basis::degrand_rossi, 3), of_source = g4 * adjoint(gamma_of_diquark) * g4;
   std::vector<Complex> correlator(extents[3]);
   for (std::int64_t site = 0; site < volume(extents); ++site) {
-    const Matrix<12> s = at_site(propagator, site);
+    const Matrix<12> s[3] = {at_site(*propagators[0], site), at_site(*propagators[1], site), at_site(*propagators[2], site)};
     Complex sum = 0;
     for (const Permutation& sink : permutations)
       for (const Permutation& source : permutations)
@@ -85,7 +86,8 @@ std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma
             for (int q = 0; q < 3; ++q) {
               const int other = wick.place[static_cast<std::size_t>(q)];
               const auto here = static_cast<std::size_t>(q), there = static_cast<std::size_t>(other);
-              product *= flavours[here] == flavours[there] ? s(3 * at[q] + sink.place[here], 3 * from[other] + source.place[there]) : 0;
+              product *=
+                  flavours[here] == flavours[there] ? s[here](3 * at[q] + sink.place[here], 3 * from[other] + source.place[there]) : 0;
             }
             sum += product;
           }
@@ -94,6 +96,61 @@ std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma
     correlator[x[3]] += plane_wave(x, n, origin, extents) * sum;
   }
   return correlator;
+}
+
+}  // namespace
+
+std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
+                            const std::array<int, 3>& flavours, const std::array<int, 3>& n, const Coord& origin) {
+  return baryon_of({&propagator, &propagator, &propagator}, gamma_of_diquark, projector, flavours, n, origin);
+}
+
+std::vector<Complex> baryon(const Propagator& propagator, const Propagator& inserted, int flavour, const Matrix<4>& gamma_of_diquark,
+                            const Matrix<4>& projector, const std::array<int, 3>& flavours, const std::array<int, 3>& n,
+                            const Coord& origin) {
+  std::vector<Complex> sum(propagator.front().extents[3]);
+  for (std::size_t quark = 0; quark < 3; ++quark) {
+    if (flavours[quark] != flavour) continue;
+    std::array<const Propagator*, 3> of_quarks{&propagator, &propagator, &propagator};
+    of_quarks[quark] = &inserted;
+    const std::vector<Complex> term = baryon_of(of_quarks, gamma_of_diquark, projector, flavours, n, origin);
+    for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += term[t];
+  }
+  return sum;
+}
+
+Field insert_local(const Field& column, const Matrix<4>& gamma, int time, const std::array<int, 3>& q, const Coord& origin) {
+  Field result = apply_spin(gamma, column);
+  for (std::int64_t site = 0; site < column.sites(); ++site) {
+    const Coord y = coordinates(site, column.extents);
+    const Complex factor = y[3] == time ? std::conj(plane_wave(y, q, origin, column.extents)) : 0;
+    for (int spin = 0; spin < 4; ++spin)
+      for (int colour = 0; colour < 3; ++colour) result(site, spin, colour) *= factor;
+  }
+  return result;
+}
+
+Field insert_conserved(const HostGauge& gauge, double kappa, const Field& column, int mu, int time, const std::array<int, 3>& q,
+                       const Coord& origin, const Boundary& boundary) {
+  const Coord& extents = column.extents;
+  const Matrix<4> one = Matrix<4>::identity(), g = gamma(Basis::degrand_rossi, mu);
+  const Field plus = apply_spin(one + g, column), minus = apply_spin(one - g, column);
+  Field result(extents, 4);
+  for (std::int64_t site = 0; site < column.sites(); ++site) {
+    const Coord y = coordinates(site, extents);
+    if (y[3] != time) continue;
+    const std::int64_t next = lexicographic(step(y, mu, 1, extents), extents);
+    const Complex factor = kappa * std::conj(plane_wave(y, q, origin, extents)), hop = boundary.forward(y, mu, extents);
+    const Matrix<3> u = hop * link(gauge, site, mu), back = adjoint(u);
+    for (int spin = 0; spin < 4; ++spin) {
+      const Vector<3> there = back * plus.colour_vector(site, spin), here = u * minus.colour_vector(next, spin);
+      for (int colour = 0; colour < 3; ++colour) {
+        result(next, spin, colour) += factor * there[colour];
+        result(site, spin, colour) -= factor * here[colour];
+      }
+    }
+  }
+  return result;
 }
 
 Complex plane_wave(const Coord& x, const std::array<int, 3>& n, const Coord& origin, const Coord& extents) {

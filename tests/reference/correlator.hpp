@@ -2,6 +2,7 @@
 // Point propagators and their meson correlators at zero momentum.
 #include "tests/reference/field.hpp"
 #include "tests/reference/gamma.hpp"
+#include "tests/reference/lattice.hpp"
 #include "tests/reference/solve.hpp"
 
 #include <array>
@@ -34,6 +35,20 @@ std::vector<Complex> meson(const Propagator& s, const Propagator& t, const Matri
 /// ways to contract quarks with antiquarks of their flavour. flavours: of q0, q1, q2.
 std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
                             const std::array<int, 3>& flavours, const std::array<int, 3>& n = {}, const Coord& origin = {});
+
+/// The same with a current on the quarks of one flavour: each of them in turn has `inserted` for its propagator, sum_y S(x, y) Gamma S(y,
+/// 0).
+std::vector<Complex> baryon(const Propagator& propagator, const Propagator& inserted, int flavour, const Matrix<4>& gamma_of_diquark,
+                            const Matrix<4>& projector, const std::array<int, 3>& flavours, const std::array<int, 3>& n = {},
+                            const Coord& origin = {});
+
+/// exp(i q.(y - origin)) Gamma S(y) on one time slice, zero elsewhere: of it M^-1 makes `inserted`.
+Field insert_local(const Field& column, const Matrix<4>& gamma, int time, const std::array<int, 3>& q, const Coord& origin);
+
+/// The conserved vector current of M = 1 - kappa H on the links from y in direction mu, y on one time slice:
+/// exp(i q.(y - origin)) kappa [(1 + g_mu) U_mu^+(y) S(y) at y + mu, -(1 - g_mu) U_mu(y) S(y + mu) at y].
+Field insert_conserved(const HostGauge& gauge, double kappa, const Field& column, int mu, int time, const std::array<int, 3>& q,
+                       const Coord& origin, const Boundary& boundary = {});
 
 /// G_n = g_1^b0 g_2^b1 g_3^b2 g_4^b3, n = b0 + 2 b1 + 4 b2 + 8 b3, DeGrand-Rossi basis.
 Matrix<4> gamma_product(int n);

@@ -311,7 +311,8 @@ TEST_CASE("a baryon has one correlator from all source times: what the boundary 
   Small small({});
   save_gauge(small.folder.file("lat.1"), reference::unit_gauge({2, 2, 2, 4}), {});
   const auto averages = [&](const std::string& sources) {
-    small.write("sources = [" + sources + "]", "kappa = 0.08");
+    small.write("sources = [" + sources + "]",
+                "kappa = 0.08\nthree-points = [\"pion:1\", \"proton_d:2\"]\ncurrents = [\"conserved_t\", \"scalar\"]");
     run(small.campaign(), {}, unwatched(), {});
     return averages_of(small.campaign(), campaign::Journal(small.journal(), campaign::Journal::Mode::look));
   };
@@ -319,26 +320,30 @@ TEST_CASE("a baryon has one correlator from all source times: what the boundary 
   const campaign::Average one = averages(at_0).front();
   const campaign::Average all = averages(at_0 + R"(, "point:0,0,0,1", "point:0,0,0,2", "point:0,0,0,3")").front();
   REQUIRE(one.correlators.size() == all.correlators.size());
-  bool has_proton = false;
+  bool has_proton = false, has_three_points = false;
   for (std::size_t c = 0; c < one.correlators.size(); ++c) {
     CAPTURE(one.correlators[c].name);
     has_proton = has_proton || one.correlators[c].name == "proton";
+    has_three_points = has_three_points || one.correlators[c].name == "proton_d_3pt_dt2_conserved_t";
+    CHECK(one.correlators[c].mass().empty() == is_three_point(one.correlators[c].name));
     double scale = 0;
     for (const Estimate& value : one.correlators[c].real) scale = std::max(scale, std::abs(value.mean));
     for (std::size_t t = 0; t < 4; ++t) CHECK(std::abs(one.correlators[c].real[t].mean - all.correlators[c].real[t].mean) < 1e-7 * scale);
     CHECK(one.correlators[c].goes_both_ways() == !one.correlators[c].name.starts_with("proton"));
   }
   CHECK(has_proton);
+  CHECK(has_three_points);
 }
 
 TEST_CASE("names of channels in those of correlators") {
-  for (const char* name : {"proton", "proton_p1,0,0", "proton_p1,-1,0_m0.05", "delta_minus_p1,0,0"})
+  for (const char* name : {"proton", "proton_p1,0,0", "proton_p1,-1,0_m0.05", "delta_minus_p1,0,0", "proton_u_3pt_dt8_vector_t_q1,0,0"})
     CHECK(contract::channel_of(name).baryon);
   CHECK(contract::channel_of("proton_minus_p1,0,0").name == "proton_minus");
   CHECK(contract::channel_of("rho_x_m0.5").name == "rho_x");
   CHECK(contract::channel_of("rho_m0.5").name == "rho");
   CHECK(contract::channel_of("a4p").reflection == -1);
   CHECK(!contract::channel_of("pion2").baryon);
+  CHECK(!contract::channel_of("pion_3pt_dt8_vector_t").baryon);
 }
 
 TEST_CASE("settings may change while no row of the quark is done, and new ones have their defaults before") {

@@ -35,6 +35,7 @@ class DomainWallKind : public WilsonKind {
                 *setting("nu"),
                 *setting("xi0")};
     solver_settings = {"schur", "restart"};
+    currents = {"local"};  // the conserved current is a sum over slices
     heavy = {{"mass", 0.5}, {"ls", 4}};
     bench_solvers = {"cgnr"};
     bench_mass = {0.05, 1e-6, 10};
@@ -84,6 +85,14 @@ class MoebiusKind final : public DomainWallKind {
                         .help = "Moebius: c5 (default 0.5), or one for each slice",
                         .type = Type::reals,
                         .initial = std::vector<double>{0.5}});
+  }
+
+  std::string obstacle_to_sequential(const SettingValues& values) const override {
+    const auto slices = static_cast<std::size_t>(std::max(0, get<int>(values, "ls")));
+    const std::vector<double> b = coefficients(values, true, slices), c = coefficients(values, false, slices);
+    for (std::size_t s = 1; s < std::min(b.size(), c.size()); ++s)
+      if (std::abs(b[s] - c[s] - (b[0] - c[0])) > 1e-12) return "b5 - c5 is not the same on all slices, so that g5 S is not hermitian";
+    return "";
   }
 
  protected:

@@ -51,6 +51,7 @@ class StaggeredKind : public ActionKind {
       link_files = {"fat", "long"};
     }
     making = std::move(its_making);
+    solver_settings = {"recycle"};
     heavy = {{"mass", 0.5}};
     correlators = {"staggered-mesons"};
     bench_links = {18};

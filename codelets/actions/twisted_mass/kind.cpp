@@ -29,6 +29,8 @@ class TwistedMassKind final : public CloverKind {
     return !term_parameters(values).has_clover();  // the inverse of the term depends on mu
   }
 
+  double sequential_mass(double mass) const override { return -mass; }
+
  protected:
   clover::Parameters term_parameters(const SettingValues& values) const override {
     clover::Parameters term = CloverKind::term_parameters(values);

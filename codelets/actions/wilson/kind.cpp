@@ -67,11 +67,12 @@ WilsonKind::WilsonKind() {
       kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
       anisotropy_setting("nu", "NU", "Wilson, clover and twisted mass, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
       anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
-  solver_settings = {"schur",     "restart",      "schwarz-block",  "schwarz-steps",  "inner-solver", "inner-steps",
-                     "aggregate", "null-vectors", "smoother-steps", "coarse-steps",   "setup-steps",  "setup-cycles",
-                     "levels",    "cycle-steps",  "no-fallback",    "multigrid-setup"};
+  solver_settings = {"schur",     "restart",      "schwarz-block",  "schwarz-steps",   "inner-solver", "inner-steps",
+                     "aggregate", "null-vectors", "smoother-steps", "coarse-steps",    "setup-steps",  "setup-cycles",
+                     "levels",    "cycle-steps",  "no-fallback",    "multigrid-setup", "recycle"};
   heavy = {{"kappa", 0.11}};
   correlators = {"mesons", "octet", "decuplet"};
+  currents = {"local", "conserved_x", "conserved_y", "conserved_z", "conserved_t"};
   bench_links = {18, 12};
   bench_numbers = {1};
   bench_solvers = {"bicgstab", "cgnr"};
@@ -85,6 +86,12 @@ WilsonParameters WilsonKind::parameters(const ActionRun& run) const {
   if (setting("normalisation") != nullptr && get<std::string>(run.settings, "normalisation") == "mass")
     parameters.normalisation = WilsonParameters::Normalisation::mass;
   return parameters;
+}
+
+std::array<double, 4> WilsonKind::hop_factors(const SettingValues& values) const {
+  const WilsonParameters of = parameters({.settings = values});
+  const double time = of.normalisation == WilsonParameters::Normalisation::mass ? 0.5 : of.kappa, space = time * of.spatial_hops();
+  return {space, space, space, time};
 }
 
 std::unique_ptr<Action> WilsonKind::action(const HostGauge& gauge, const ActionRun& run) const {

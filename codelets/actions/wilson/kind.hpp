@@ -19,6 +19,7 @@ class WilsonKind : public ActionKind {
 
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                           ActionRun& run) const override;
+  std::array<double, 4> hop_factors(const SettingValues& values) const override;
   RunOperator with_any_links(HostGauge gauge, const ActionRun& run) const override;
 };
 
