@@ -43,7 +43,7 @@ class DenseSolver {
  public:
   /// inverse outlives it.
   DenseSolver(const DenseInverse& inverse, int vectors);
-  /// out_v = (1 - H H)^-1 in_v on odd sites. in: the same field every time.
+  /// out_v = (1 - H H)^-1 in_v on odd sites.
   void apply(const Field& out, const Field& in, const runtime::Guard& guard);
 
  private:

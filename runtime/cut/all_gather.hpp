@@ -18,14 +18,13 @@ class AllGather {
   /// bytes(block): of a block's piece, of any rank. what: names its messages in diagnostics.
   AllGather(const Decomposition& decomposition, const std::function<std::size_t(int block)>& bytes, const char* what);
 
-  /// Submits the messages, after the tasks that write the pieces of this rank's blocks; these are the same handles every time, so that no
-  /// message overtakes another.
+  /// Submits copies for the other ranks and the messages, after the tasks that write the pieces of this rank's blocks.
   void exchange(const Piece& own);
   /// The piece of any block, own or received: for tasks behind exchange().
   const Handle& piece(int block, const Piece& own) const;
 
  private:
-  void open_mailboxes(const Piece& own);
+  void open_mailboxes();
   int ranks() const { return static_cast<int>(volume(decomposition_->ranks())); }
   /// Of the message that brings a block's piece to a rank.
   std::size_t slot(int reader, int block) const { return static_cast<std::size_t>(reader * decomposition_->count() + block); }
@@ -38,6 +37,7 @@ class AllGather {
   const char* what_;
   std::shared_ptr<const int> first_tag_;  ///< given back after the pieces are gone
   std::vector<Handle> received_;          ///< by block
+  std::vector<Handle> sent_;              ///< by slot: a message has memory of its own, which a GPU program replaces by its mailbox
   std::shared_ptr<const mpi::Mailboxes> mailboxes_;
   bool mailboxes_tried_ = false;
 };
