@@ -34,8 +34,8 @@ void print_sequential(const RunReport& report) {
       whole.energy.gpu.joules += s.solve.energy.gpu.joules;
     }
     fmt::print("sequential {}, sink {}{}: {} solves, {} iterations, {:.4f} s, {:.2f} GFLOP/s, {} J\n", first->hadron, first->sink,
-               first->solve.mass ? fmt::format(", {} {}", report.config.action->mass_key, *first->solve.mass) : "", last - first, whole.result.iterations, whole.result.seconds, whole.gflops(),
-               energy_text(whole).joules);
+               first->solve.mass ? fmt::format(", {} {}", report.config.action->mass_key, *first->solve.mass) : "", last - first,
+               whole.result.iterations, whole.result.seconds, whole.gflops(), energy_text(whole).joules);
   }
 }
 

@@ -54,7 +54,7 @@ void AdaptiveCut::begins() { busy_before_ = busy_seconds(); }
 void AdaptiveCut::ends() { busy_after_ = busy_seconds(); }
 
 std::optional<runtime::Decomposition> AdaptiveCut::proposes(const runtime::Decomposition& now, double seconds, int together, int remaining,
-                                                         double migration_seconds) {
+                                                            double migration_seconds) {
   solves_ += together;
   if (!watches_) return {};
   std::vector<double> busy = busy_after_;

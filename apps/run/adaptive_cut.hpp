@@ -24,7 +24,7 @@ class AdaptiveCut {
   /// `together` right-hand sides have been solved on `now` in so many seconds; `remaining` more are to come, and another cut would cost
   /// migration_seconds. The cut to go on with, or nothing.
   std::optional<runtime::Decomposition> proposes(const runtime::Decomposition& now, double seconds, int together, int remaining,
-                                              double migration_seconds);
+                                                 double migration_seconds);
 
   /// What was decided, for the report.
   const std::vector<ResplitReport>& resplits() const { return resplits_; }

@@ -20,8 +20,8 @@ namespace quarkstar::runtime {
 struct Decisions::Log {
   std::mutex mutex;
   std::vector<Task> tasks;
-  std::size_t most_tasks, most_choices, choices = 0;  ///< choices: that there is room for, of all tasks
-  std::size_t left_out = 0;                           ///< tasks
+  std::size_t most_tasks, most_choices, choices = 0;       ///< choices: that there is room for, of all tasks
+  std::size_t left_out = 0;                                ///< tasks
   std::unordered_map<const void*, std::size_t> alive;      ///< tasks that have not ended, by their record
   std::array<double, STARPU_NMAXWORKERS> busy_until_us{};  ///< when the task that a worker runs is expected to end
   starpu_sched_policy watched{};                           ///< the policy, with another push_task
