@@ -33,9 +33,11 @@ void print_sequential(const RunReport& report) {
       whole.energy.cpu.joules += s.solve.energy.cpu.joules;
       whole.energy.gpu.joules += s.solve.energy.gpu.joules;
     }
-    fmt::print("sequential {}, sink {}{}: {} solves, {} iterations, {:.4f} s, {:.2f} GFLOP/s, {} J\n", first->hadron, first->sink,
+    const runtime::EnergyReading energy = whole.energy.total();
+    fmt::print("sequential {}, sink {}{}: {} solves, {} iterations, {:.4f} s, {:.2f} GFLOP/s{}\n", first->hadron, first->sink,
                first->solve.mass ? fmt::format(", {} {}", report.config.action->mass_key, *first->solve.mass) : "", last - first,
-               whole.result.iterations, whole.result.seconds, whole.gflops(), energy_text(whole).joules);
+               whole.result.iterations, whole.result.seconds, whole.gflops(),
+               energy.available() ? fmt::format(", {:.1f} J", energy.joules) : "");
   }
 }
 

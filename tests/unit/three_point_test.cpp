@@ -98,13 +98,17 @@ TEST_CASE("the conserved current's divergence is the charge at the source minus 
     Settings settings;
     bool baryons;
   };
-  for (const Case& one : {Case{"wilson", {{"action", "wilson"}, {"kappa", "0.12"}, {"source", "point:3,1,0,4"}}, true},
-                          Case{"mass normalisation, anisotropic",
-                               {{"action", "wilson"}, {"kappa", "0.11"}, {"normalisation", "mass"}, {"nu", "0.8"}, {"xi0", "2"}},
-                               true},
-                          Case{"angles", {{"action", "wilson"}, {"kappa", "0.11"}, {"boundary", "x=0.3,t=0.7"}, {"nrhs", "5"}}, true},
-                          Case{"clover", {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "1.3"}, {"workers", "2"}}, true},
-                          Case{"twisted mass", {{"action", "twisted-mass"}, {"kappa", "0.11"}, {"mu", "0.2"}}, false}}) {
+  for (const Case& one :
+       {Case{"wilson", {{"action", "wilson"}, {"kappa", "0.12"}, {"source", "point:3,1,0,4"}}, true},
+        Case{"mass normalisation, anisotropic",
+             {{"action", "wilson"}, {"kappa", "0.11"}, {"normalisation", "mass"}, {"nu", "0.8"}, {"xi0", "2"}},
+             true},
+        Case{"clover, anisotropic",
+             {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "0.7"}, {"csw-time", "1.1"}, {"nu", "1.3"}, {"xi0", "1.5"}},
+             true},
+        Case{"angles", {{"action", "wilson"}, {"kappa", "0.11"}, {"boundary", "x=0.3,t=0.7"}, {"nrhs", "5"}}, true},
+        Case{"clover", {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "1.3"}, {"workers", "2"}}, true},
+        Case{"twisted mass", {{"action", "twisted-mass"}, {"kappa", "0.11"}, {"mu", "0.2"}}, false}}) {
     INFO(one.name);
     Settings settings = one.settings;
     const std::string hadrons = one.baryons ? "pion:4+pion:4,1,0,0+proton_u:4,1,0,0+proton_d:4+proton_mixed_u:4" : "pion:4+pion:4,1,0,0";
@@ -185,7 +189,9 @@ TEST_CASE("the scalar current summed over all times is minus the derivative with
   const Coord extents{2, 2, 2, 4};
   const HostGauge gauge = hot(extents);
   const int separation = 2;
-  for (const Settings& action : {Settings{{"action", "wilson"}, {"normalisation", "mass"}}, {{"action", "domain-wall"}, {"ls", "4"}}}) {
+  for (const Settings& action : {Settings{{"action", "wilson"}, {"normalisation", "mass"}},
+                                 {{"action", "domain-wall"}, {"ls", "4"}},
+                                 {{"action", "moebius"}, {"ls", "4"}, {"b5", "1.5"}, {"c5", "0.5"}}}) {
     INFO(action.front().second);
     const auto at = [&](double mass, const Settings& further = {}) {
       Settings settings = action;
