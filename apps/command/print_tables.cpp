@@ -17,6 +17,30 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
   return t < mass.size() && std::isfinite(mass[t]) ? fmt::format("{:.6f}", mass[t]) : "-";
 }
 
+/// A line for the solves of each hadron and sink, which follow each other.
+void print_sequential(const RunReport& report) {
+  for (auto first = report.sequential.begin(), last = first; first != report.sequential.end(); first = last) {
+    last = std::find_if(first, report.sequential.end(), [&](const SequentialReport& s) {
+      return s.hadron != first->hadron || s.sink != first->sink || s.solve.mass != first->solve.mass;
+    });
+    ColumnReport whole = first->solve;
+    whole.result = {};
+    for (runtime::EnergyReading* reading : {&whole.energy.cpu, &whole.energy.gpu}) reading->joules = 0;
+    for (const SequentialReport& s : std::span(first, last)) {
+      whole.result.iterations += s.solve.result.iterations;
+      whole.result.seconds += s.solve.result.seconds;
+      whole.result.flops += s.solve.result.flops;
+      whole.energy.cpu.joules += s.solve.energy.cpu.joules;
+      whole.energy.gpu.joules += s.solve.energy.gpu.joules;
+    }
+    const runtime::EnergyReading energy = whole.energy.total();
+    fmt::print("sequential {}, sink {}{}: {} solves, {} iterations, {:.4f} s, {:.2f} GFLOP/s{}\n", first->hadron, first->sink,
+               first->solve.mass ? fmt::format(", {} {}", report.config.action->mass_key, *first->solve.mass) : "", last - first,
+               whole.result.iterations, whole.result.seconds, whole.gflops(),
+               energy.available() ? fmt::format(", {:.1f} J", energy.joules) : "");
+  }
+}
+
 void print_solves(const RunReport& report) {
   const bool names_masses = report.config.action->names_masses;
   const int width = names_masses ? 8 : 4;
@@ -30,6 +54,7 @@ void print_solves(const RunReport& report) {
                c.column % 3, c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules,
                energy.gflops_per_watt);
   }
+  print_sequential(report);
   if (report.solves.empty()) return;
   const ColumnReport& last = report.solves.back();
   fmt::print("{}\n{}\n", runtime_note(report, last), energy_note(last));

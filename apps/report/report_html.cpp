@@ -96,13 +96,16 @@ std::string gauge_table(const RunReport& report) {
 
 std::string solves_table(const RunReport& report) {
   std::vector<TableRow> rows;
-  for (const ColumnReport& c : report.solves) {
+  const auto add = [&rows](const std::string& label, const ColumnReport& c) {
     const EnergyText energy = energy_text(c);
-    rows.push_back({label_of(report, c), fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
+    rows.push_back({label, fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()), fmt::format("{:.0f}", c.result.tasks),
                     fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
-  }
+  };
+  for (const ColumnReport& c : report.solves) add(label_of(report, c), c);
+  for (const SequentialReport& s : report.sequential)
+    add(fmt::format("sequential {}, sink {}, {}", s.hadron, s.sink, label_of(report, s.solve)), s.solve);
   std::string note;
   if (!report.solves.empty())
     note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())),

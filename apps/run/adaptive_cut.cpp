@@ -51,12 +51,13 @@ std::vector<double> AdaptiveCut::busy_seconds() const {
 }
 
 void AdaptiveCut::begins() { busy_before_ = busy_seconds(); }
+void AdaptiveCut::ends() { busy_after_ = busy_seconds(); }
 
-std::optional<runtime::Decomposition> AdaptiveCut::ended(const runtime::Decomposition& now, double seconds, int together, int remaining,
-                                                         double migration_seconds) {
+std::optional<runtime::Decomposition> AdaptiveCut::proposes(const runtime::Decomposition& now, double seconds, int together, int remaining,
+                                                            double migration_seconds) {
   solves_ += together;
   if (!watches_) return {};
-  std::vector<double> busy = busy_seconds();
+  std::vector<double> busy = busy_after_;
   for (std::size_t worker = 0; worker < busy.size(); ++worker) busy[worker] = (busy[worker] - busy_before_[worker]) / together;
   resplitter_.solved(now, busy, seconds / together);
   const std::optional<runtime::Resplit> better = resplitter_.propose(now, remaining, migration_seconds);

@@ -17,13 +17,14 @@ class AdaptiveCut {
   AdaptiveCut(runtime::Session& session, const Coord& lattice, int thinnest, const std::vector<MemoryNeed>& memory,
               const Coord& domain = {1, 1, 1, 1});
 
-  /// Solves are about to begin.
+  /// Solves are about to begin, or have ended, and no task runs. What is done between ends() and begins() does not count.
   void begins();
+  void ends();
 
-  /// `together` right-hand sides have been solved on `now` in so many seconds, and no task runs; `remaining` more are to come, and another
-  /// cut would cost migration_seconds. The cut to go on with, or nothing.
-  std::optional<runtime::Decomposition> ended(const runtime::Decomposition& now, double seconds, int together, int remaining,
-                                              double migration_seconds);
+  /// `together` right-hand sides have been solved on `now` in so many seconds; `remaining` more are to come, and another cut would cost
+  /// migration_seconds. The cut to go on with, or nothing.
+  std::optional<runtime::Decomposition> proposes(const runtime::Decomposition& now, double seconds, int together, int remaining,
+                                                 double migration_seconds);
 
   /// What was decided, for the report.
   const std::vector<ResplitReport>& resplits() const { return resplits_; }
@@ -33,7 +34,7 @@ class AdaptiveCut {
 
   runtime::Session& session_;
   bool watches_;
-  std::vector<double> busy_before_;
+  std::vector<double> busy_before_, busy_after_;
   runtime::Resplitter resplitter_;
   std::vector<ResplitReport> resplits_;
   int solves_ = 0;

@@ -52,9 +52,11 @@ JobEnergyMeter::JobEnergyMeter(const runtime::Session& session) : JobEnergyMeter
 JobEnergyMeter::JobEnergyMeter(const std::vector<std::string>& gpus)
     : counts_cpus_(Job::current().share_of("CPU energy").index == 0), counts_gpus_(!gpus.empty()), meter_(gpus) {}
 
-runtime::Energy JobEnergyMeter::since(const runtime::Energy& before) {
+runtime::Energy JobEnergyMeter::since(const runtime::Energy& before, std::size_t shares) {
   const runtime::Energy mine = meter_.read() - before;
-  return {over_ranks(mine.cpu, counts_cpus_), over_ranks(mine.gpu, counts_gpus_)};
+  runtime::Energy share{over_ranks(mine.cpu, counts_cpus_), over_ranks(mine.gpu, counts_gpus_)};
+  for (EnergyReading* reading : {&share.cpu, &share.gpu}) reading->joules /= static_cast<double>(shares);
+  return share;
 }
 
 }  // namespace quarkstar::app

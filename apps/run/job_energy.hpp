@@ -13,8 +13,9 @@ class JobEnergyMeter {
 
   /// This rank's counters so far.
   runtime::Energy read() { return meter_.read(); }
-  /// Of all ranks since `before`, a reading of this rank's. CPU or GPU energy is unavailable where a rank that counts it cannot read it.
-  runtime::Energy since(const runtime::Energy& before);
+  /// Of all ranks since `before`, a reading of this rank's: one of so many equal shares. CPU or GPU energy is unavailable where a rank that
+  /// counts it cannot read it.
+  runtime::Energy since(const runtime::Energy& before, std::size_t shares);
 
  private:
   explicit JobEnergyMeter(const std::vector<std::string>& gpus);

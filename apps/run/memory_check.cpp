@@ -4,7 +4,7 @@
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
-#include "codelets/contract/correlators.hpp"
+#include "codelets/contract/three_point.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -35,8 +35,12 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
   MemoryNeed& host = needs.back();
   const double contracted = contraction_bytes(config);
   const SmearingBytes smearing = smearing_bytes(config);
-  host.other += contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
-                                    config.correlators.momenta.size(), islands.front().lattice()[3]) *
+  const std::vector<contract::Choice> currents = three_point_currents(config);
+  const std::size_t momenta = config.three_points.momenta.size();
+  const int times = islands.front().lattice()[3];
+  host.other += std::max(contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
+                                             config.correlators.momenta.size(), times),
+                         contract::sum_bytes(currents, momenta, times)) *
                 session.cpu_team().threads();
   for (const runtime::Decomposition& island : islands) {
     const std::vector<Footprint> blocks =
@@ -52,6 +56,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       bytes.fields += basis_bytes(block, components, basis_vectors(config));
+      bytes.scalars += contract::three_point_sums(currents, momenta) * block.extents[3] * config.solver.in_flight;
       owner.fields += bytes;
       if (&owner != &host) {
         owner.fields.fields += copy;

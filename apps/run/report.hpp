@@ -42,12 +42,10 @@ struct ColumnReport {
   double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
 
-/// A column of a sequential propagator.
+/// A column of a sequential propagator; column and mass are those of the propagator from which it comes.
 struct SequentialReport {
   std::string hadron, sink;  ///< "pion:8", "point"
-  int column = 0;            ///< of the propagator from which it comes
-  SolveResult result = {};
-  std::optional<double> mass = {};  ///< of that propagator, where masses have names
+  ColumnReport solve = {};
 };
 
 struct WorkerReport {

@@ -1,6 +1,7 @@
 #include "apps/run/sequential_run.hpp"
 
 #include "apps/run/right_hand_sides.hpp"
+#include "apps/run/shared_account.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/wait_for_readers.hpp"
 #include "runtime/graph/graph_failure.hpp"
@@ -23,16 +24,26 @@ void solve_and_contract(const SequentialRun& run, const FullField& propagator, c
     const std::vector<double> masses(columns.size(), run.config.action->sequential_mass(mass));
     std::vector<int> vectors(columns.size());
     std::iota(vectors.begin(), vectors.end(), 0);
+    ColumnReport taken;
+    const runtime::Energy before = run.meter != nullptr ? run.meter->read() : runtime::Energy{};
     const std::vector<SolveResult> results = run.solver.solve(
         [&](const Field& field) {
           contract::copy_vectors(field, right_hand_sides, std::span(columns).first(static_cast<std::size_t>(field.vectors())));
         },
         masses, {}, run.progress, {},
         [&](const FullField& solutions, std::span<const SolveResult>) { three_point.add(propagator, columns, solutions, vectors); });
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      result.solves.push_back({text_of(hadron), text_of(run.config.sinks[sink]), columns[i], results[i]});
+    if (run.meter != nullptr) {
+      runtime::Session::current().wait_all();
+      taken.energy = run.meter->since(before, columns.size());
+      taken.idle_us = idle_us_a_task({&run.decomposition, 1}, results);
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      taken.column = columns[i];
+      taken.result = results[i];
+      result.solves.push_back({text_of(hadron), text_of(run.config.sinks[sink]), taken});
+    }
     const auto failed = std::stable_partition(result.solves.end() - static_cast<std::ptrdiff_t>(columns.size()), result.solves.end(),
-                                              [](const SequentialReport& solve) { return solve.result.converged(); });
+                                              [](const SequentialReport& sequential) { return sequential.solve.result.converged(); });
     result.complete = failed == result.solves.end() && !run.ends();
     if (!result.complete) break;
   }

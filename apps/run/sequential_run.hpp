@@ -1,6 +1,7 @@
 #pragma once
 // Sequential propagators of a propagator that is complete, and their three-point functions.
 #include "apps/run/config.hpp"
+#include "apps/run/job_energy.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/contract/three_point.hpp"
 #include "codelets/quark_smear/smearers.hpp"
@@ -19,6 +20,7 @@ struct SequentialRun {
   Solver& solver;
   const contract::HopLinks* links;  ///< nullptr: no conserved current is wanted
   const QuarkSmearers* smearers;    ///< nullptr: no sink is smeared
+  JobEnergyMeter* meter;            ///< nullptr: others are in flight, and what a solve has taken is told later
   Progress progress;
   std::function<bool()> ends;  ///< after each solve: whether the run is to end; the same on all ranks
 };

@@ -34,21 +34,21 @@ SharedAccount::SharedAccount(runtime::Session& session, std::span<const runtime:
       busy_before_(session.events().totals().busy_us),
       start_(std::chrono::steady_clock::now()) {}
 
-void SharedAccount::share(std::vector<ColumnReport>& solves) {
+void SharedAccount::share(RunReport& report) {
   session_.wait_all();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  runtime::Energy energy = meter_.since(before_);
+  std::vector<ColumnReport*> solves;
+  for (ColumnReport& solve : report.solves) solves.push_back(&solve);
+  for (SequentialReport& sequential : report.sequential) solves.push_back(&sequential.solve);
   SolveResult whole;
-  whole.seconds = seconds;
+  whole.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   whole.busy_us = session_.events().totals().busy_us - busy_before_;
-  for (const ColumnReport& solve : solves) whole.tasks += solve.result.tasks;
+  for (const ColumnReport* solve : solves) whole.tasks += solve->result.tasks;
+  const runtime::Energy energy = meter_.since(before_, solves.size());
   const double idle_us = idle_us_a_task(islands_, std::span(&whole, 1));
-  const auto count = static_cast<double>(solves.size());
-  for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= count;
-  for (ColumnReport& solve : solves) {
-    solve.result.seconds = seconds / count;
-    solve.energy = energy;
-    solve.idle_us = idle_us;
+  for (ColumnReport* solve : solves) {
+    solve->result.seconds = whole.seconds / static_cast<double>(solves.size());
+    solve->energy = energy;
+    solve->idle_us = idle_us;
   }
 }
 

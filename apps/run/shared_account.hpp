@@ -31,8 +31,8 @@ class SharedAccount {
  public:
   SharedAccount(runtime::Session& session, std::span<const runtime::Decomposition> islands);
 
-  /// Gives each its share of seconds, joules and idle time. Waits for all tasks.
-  void share(std::vector<ColumnReport>& solves);
+  /// Gives each solve of the report, sequential ones too, its share of seconds, joules and idle time. Waits for all tasks.
+  void share(RunReport& report);
 
  private:
   runtime::Session& session_;

@@ -135,7 +135,7 @@ class OperatorSolves {
     run_.session.wait_all();
     run_.forget_events();
     const int together = static_cast<int>(group.size()), remaining = run_.total - run_.done;
-    if (const auto better = run_.adaptive.ended(run_.islands[island], seconds, together, remaining, making_seconds_)) {
+    if (const auto better = run_.adaptive.proposes(run_.islands[island], seconds, together, remaining, making_seconds_)) {
       run_.islands[island] = *better;
       run_.make_smearers();
       if (number + 1 < groups()) make_solver(island);
@@ -215,6 +215,7 @@ class OperatorSolves {
     // Another's failure is what comes out of this run.
     const bool given_up = runtime::Turns::failed() && any([](const SolveResult& r) { return !r.converged(); });
     if (quiet_files || !among_others_) session.wait_all();
+    if (!among_others_) run_.adaptive.ends();  // sequential solves are not its solves
     if (writes_graph) {
       runtime::mpi::Job::current().together(
           [&] { runtime::write_task_graph(bound_meter ? bound_meter->graph() : recording->graph(), file_of_rank(config.graph)); });
@@ -287,6 +288,7 @@ class OperatorSolves {
                             .solver = *solvers_[island],
                             .links = links ? &*links : nullptr,
                             .smearers = run_.smearers[island].get(),
+                            .meter = among_others_ ? nullptr : &run_.meter,
                             .progress =
                                 [&](int iterations, double residual) {
                                   run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
@@ -295,19 +297,20 @@ class OperatorSolves {
                                 },
                             .ends = [&] { return interrupted_anywhere(run_.watch); }};
     ThreePoints got = three_points_of(run, source.propagators[side.mass].columns, run_.masses[side.mass], report.config.source);
-    for (SequentialReport& solve : got.solves) {
-      solve.mass = run_.named_mass(side.mass);
-      report.sequential.push_back(solve);
+    for (SequentialReport& sequential : got.solves) {
+      sequential.solve.mass = run_.named_mass(side.mass);
+      report.sequential.push_back(std::move(sequential));
     }
     if (got.complete) {
       for (std::size_t sink = 0; sink < got.of_sinks.size(); ++sink)
         source.correlators.add_three_points(side.mass, sink, std::move(got.of_sinks[sink]));
       return {};
     }
-    const SequentialReport& last = got.solves.back();
-    if (last.result.converged() || last.result.reason == StopReason::interrupted || runtime::Turns::failed()) return "";
+    const SequentialReport& last = report.sequential.back();
+    const SolveResult& result = last.solve.result;
+    if (result.converged() || result.reason == StopReason::interrupted || runtime::Turns::failed()) return "";
     report.failure =
-        fmt::format("sequential source {}, {}", last.hadron, run_.failure_of({side.source, last.column, side.mass}, last.result));
+        fmt::format("sequential source {}, {}", last.hadron, run_.failure_of({side.source, last.solve.column, side.mass}, result));
     run_.tell_workers(report);
     return (run_.sources.size() > 1 ? fmt::format("source {}, ", text_of(report.config.source)) : "") + report.failure;
   }
@@ -319,8 +322,7 @@ class OperatorSolves {
     std::optional<double> idle_us;
     std::optional<BoundReport> bound;
     if (!among_others_) {
-      energy = run_.meter.since(before);
-      for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(group.size());
+      energy = run_.meter.since(before, group.size());
       idle_us = idle_us_a_task(run_.islands, results);
       if (bound_meter) bound = bound_meter->ended(seconds, bytes);
       bound_meter.reset();
@@ -397,7 +399,7 @@ void solve_all(RunState& run, const MakeOperator& make) {
   };
   const auto end = [&] {
     if (run.left_out) throw Interrupted{run.config.checkpoint};
-    if (account) account->share(run.first_report().solves);
+    if (account) account->share(run.first_report());
   };
   if (operators.size() == 1) {
     OperatorSolves solves(run, make, operators.front());

@@ -178,17 +178,9 @@ Json report_json(const RunReport& report) {
         solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
     if (report.config.action->components == colour_components) solve.erase("spin");
   }
-  for (const SequentialReport& column : report.sequential) {
-    const SolveResult& result = column.result;
-    Json& solve = json["sequential_solves"].emplace_back(Json{{"hadron", column.hadron},
-                                                              {"sink", column.sink},
-                                                              {"column", column.column},
-                                                              {"reason", describe(result.reason)},
-                                                              {"iterations", result.iterations},
-                                                              {"true_residual", result.true_residual},
-                                                              {"seconds", result.seconds},
-                                                              {"gflops", result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0}});
-    if (column.mass) solve["mass"] = *column.mass;
+  for (const SequentialReport& sequential : report.sequential) {
+    Json& solve = json["sequential_solves"].emplace_back(Json{{"hadron", sequential.hadron}, {"sink", sequential.sink}});
+    solve.update(solve_json(sequential.solve, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
   }
   if (!report.failure.empty()) return json;
   for (const Correlator& correlator : report.correlators) {

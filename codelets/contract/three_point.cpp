@@ -2,6 +2,7 @@
 
 #include "codelets/contract/currents.hpp"
 #include "codelets/quark_smear/colours.hpp"
+#include "runtime/graph/binned_sum.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,9 @@ struct ThreePoint::Hops {
         gauge(lattice->decomposition(), Coord{0, 0, 0, 0}),
         even(lattice, 0, 0),
         odd(lattice, 1, 0),
-        dslash(even, odd, 2 * spins) {
+        dslash(even, odd, 2 * spins),
+        hopped(lattice, colour_components, 2 * spins),
+        both(lattice, colour_components, 4 * spins) {
     gauge::load(gauge, links.gauge, links.boundary);
   }
 
@@ -47,13 +50,16 @@ struct ThreePoint::Hops {
   gauge::GaugeField gauge;
   staggered::Links even, odd;  ///< of the direction that was last
   staggered::Dslash dslash;
+  FullField hopped, both;  ///< a column hopped, and with it as it is
 };
 
 ThreePoint::~ThreePoint() = default;
 
 ThreePoint::ThreePoint(const runtime::Decomposition& decomposition, const std::vector<Choice>& currents,
                        const std::vector<Momentum>& momenta, const Source& source, const HopLinks* links)
-    : lattice_(std::make_shared<Lattice>(decomposition, Precision::double_, periodic)), momenta_(momenta) {
+    : lattice_(std::make_shared<Lattice>(decomposition, Precision::double_, periodic)),
+      momenta_(momenta),
+      column_(lattice_, colour_components, 2 * spins) {
   for (const Choice& choice : currents) {
     const int direction = direction_of(*choice.family);
     parts_.push_back({choice, direction, Contraction({choice}, request_of(momenta), lattice_, source)});
@@ -81,18 +87,16 @@ void ThreePoint::add(const FullField& s, std::span<const int> forward, const Ful
       quark_smear::write_links(hops_->even, hops_->odd, hops_->gauge, quark_smear::forward(part.direction),
                                hops_->factors[static_cast<std::size_t>(part.direction)]);
     for (std::size_t c = 0; c < forward.size(); ++c) {
-      const FullField column(lattice_, colour_components, 2 * spins);
-      quark_smear::spread(column, s, forward.subspan(c, 1));
-      quark_smear::spread(column, g, backward.subspan(c, 1), spins);
+      quark_smear::spread(column_, s, forward.subspan(c, 1));
+      quark_smear::spread(column_, g, backward.subspan(c, 1), spins);
       if (!conserved) {
-        part.contraction.add(column, here);
+        part.contraction.add(column_, here);
         continue;
       }
-      const FullField hopped(lattice_, colour_components, 2 * spins), both(lattice_, colour_components, 4 * spins);
-      for (const int parity : {0, 1}) hops_->dslash.apply(hopped.of(parity), column.of(1 - parity));
-      quark_smear::spread(both, column, here);
-      quark_smear::spread(both, hopped, here, 2 * spins);
-      part.contraction.add(both, all);
+      for (const int parity : {0, 1}) hops_->dslash.apply(hops_->hopped.of(parity), column_.of(1 - parity));
+      quark_smear::spread(hops_->both, column_, here);
+      quark_smear::spread(hops_->both, hops_->hopped, here, 2 * spins);
+      part.contraction.add(hops_->both, all);
     }
   }
 }
@@ -124,6 +128,12 @@ bool has_conserved(const std::vector<Choice>& currents) {
 double three_point_bytes(const std::vector<Choice>& currents) {
   constexpr double column = 2.0 * spins * colour_components * sizeof(std::complex<double>), links = (4 + 8) * 18 * sizeof(double);
   return has_conserved(currents) ? 4 * column + links : column;
+}
+
+double three_point_sums(const std::vector<Choice>& currents, std::size_t momenta) {
+  std::size_t channels = 0;
+  for (const Choice& choice : currents) channels += choice.channels.size();
+  return 2.0 * spinor_components * static_cast<double>(channels * momenta) * sizeof(runtime::BinnedSum);
 }
 
 int separation_of(std::string_view correlator) {

@@ -26,7 +26,8 @@ struct HopLinks {
 ///   C3(q, t) = sum_y exp(i q.(y - x0)) c(y, t), c of the families of currents.hpp, summed over columns,
 /// t counted from the source. Columns come in any order and number. For the conserved current both are hopped by the staggered Dslash's
 /// driver and kernels, with the links of one direction forward. Memory: of local currents 384 bytes per site, of conserved ones 1536 and
-/// links of 1728. Same bits for every cut, device, layout, and number of columns that come together.
+/// links of 1728 (columns follow each other through the same fields); of each column its sums, as three_point_sums() has them. Same bits
+/// for every cut, device, layout, and number of columns that come together.
 class ThreePoint {
  public:
   /// links: nullptr where no conserved current is among the currents; else its gauge field outlives the tasks. Under MPI all ranks call.
@@ -53,13 +54,16 @@ class ThreePoint {
   LatticePointer lattice_;
   std::vector<Momentum> momenta_;
   std::vector<Part> parts_;
+  FullField column_;            ///< of S and of G
   std::unique_ptr<Hops> hops_;  ///< where a conserved current is wanted
 };
 
 /// Whether a conserved current is among them.
 bool has_conserved(const std::vector<Choice>& currents);
-/// Bytes per site that a ThreePoint takes while it adds a column.
+/// Bytes per site that a ThreePoint takes.
 double three_point_bytes(const std::vector<Choice>& currents);
+/// Bytes of the sums that it keeps of all columns, for each time slice of a block.
+double three_point_sums(const std::vector<Choice>& currents, std::size_t momenta);
 
 /// Time slices from the source to the sink of a three-point function, as its name tells. Throws ShapeError for other names.
 int separation_of(std::string_view correlator);

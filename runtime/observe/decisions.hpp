@@ -15,19 +15,21 @@ namespace detail {
 struct TaskRecord;
 }
 
-/// While one lives, sessions that start log the tasks that StarPU gets, a batch of iterations being one: up to most_tasks, in the order in
-/// which they became ready. It costs each task some predictions and a lock. One at a time, and it outlives the session.
+/// While one lives, sessions that start log the tasks that StarPU gets, a batch of iterations being one, in the order in which they became
+/// ready. It costs each task some predictions and a lock, about 100 bytes, and 16 bytes for each worker. One at a time, and it outlives the
+/// session.
 class Decisions {
  public:
-  static constexpr std::size_t most_tasks = 200'000;
+  /// Logs the first tasks, so many, and with so many predictions in all, at most: about 85 MB.
+  explicit Decisions(std::size_t most_tasks = 200'000, std::size_t most_choices = 4'000'000);
 
   /// What was known of a worker that can run a task, in microseconds, when the task was ready.
   struct Choice {
     int worker;
-    double free_us;    ///< what the task that it ran was expected to need still; what waited behind that is not known
-    double moving_us;  ///< moving data to it and back
-    double length_us;  ///< the task itself
-    double end_us() const { return free_us + moving_us + length_us; }
+    float free_us;    ///< what the task that it ran was expected to need still; what waited behind that is not known
+    float moving_us;  ///< moving data to it and back
+    float length_us;  ///< the task itself
+    double end_us() const { return double{free_us} + moving_us + length_us; }
   };
   struct Task {
     std::string_view codelet;
@@ -39,7 +41,6 @@ class Decisions {
     int soonest() const;
   };
 
-  Decisions();
   ~Decisions();
   Decisions(const Decisions&) = delete;
   Decisions& operator=(const Decisions&) = delete;
@@ -47,7 +48,7 @@ class Decisions {
   /// Read it when no task is running.
   const std::vector<Task>& tasks() const;
 
-  /// As JSON: `policy`, `workers` (names), `left_out` (tasks beyond most_tasks), `tasks`: `codelet`, `block`, `owner`, `soonest`, `worker`,
+  /// As JSON: `policy`, `workers` (names), `left_out` (tasks that came later), `tasks`: `codelet`, `block`, `owner`, `soonest`, `worker`,
   /// `ready_us`, `begin_us`, `took_us` (times from the first one's), `choices` (`worker`, `free_us`, `moving_us`, `length_us`). Throws
   /// Error(environment) when the file cannot be written.
   void write(const Session& session, const std::string& path) const;

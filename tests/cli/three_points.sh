@@ -22,6 +22,7 @@ same() {
 same --workers 2 --blocks 1,1,1,2
 same --nrhs 5 --in-flight 2
 same --policy dmda --workers 2 --blocks 2,1,2,1
+grep -qE '^sequential pion:4,0,0,1, sink gaussian:1,4: 12 solves, [0-9]+ iterations, [0-9.]+ s, ' stdout.txt || die "no word of sequential solves"
 
 # Several sources in one run, each as alone.
 expect 0 '^wrote' solve "${common[@]}" --residual-history --json two.json --source wall:2+point:1,0,2,5

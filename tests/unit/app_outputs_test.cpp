@@ -200,7 +200,14 @@ TEST_CASE("energy is in every output: joules where they are known, the reason wh
   RunReport report = testing::made_up_report(extents);
   report.solves[0].energy = {{0, "no counter"}, {50, ""}};
   report.solves[1].energy = {{30, ""}, {50, ""}};
+  report.sequential.push_back({"pion:8", "point", report.solves[1]});
+  report.sequential.back().solve.energy.gpu.joules = 60;
   const auto json = report_json(report);
+  const auto& sequential = json.at("sequential_solves")[0];
+  CHECK(sequential.at("hadron") == "pion:8");
+  CHECK(sequential.at("column") == 1);
+  CHECK(sequential.at("seconds") == 0.5);
+  CHECK(sequential.at("energy").at("total").at("joules") == 90);
   const auto &gpu_only = json.at("solves")[0].at("energy"), &both = json.at("solves")[1].at("energy");
   CHECK(gpu_only.at("cpu").at("unavailable") == "no counter");
   CHECK_FALSE(gpu_only.at("cpu").contains("joules"));
@@ -214,6 +221,8 @@ TEST_CASE("energy is in every output: joules where they are known, the reason wh
   CHECK(none.at("total").at("unavailable") == "CPU: not measured; GPU: not measured");
   const std::string html = report_html(report);
   CHECK(html.find("<td>80.0</td>") != std::string::npos);
+  CHECK(html.find("sequential pion:8, sink point, ") != std::string::npos);
+  CHECK(html.find("<td>90.0</td>") != std::string::npos);
   CHECK(html.find("<td>unavailable</td>") != std::string::npos);
   CHECK(html.find("energy: CPU unavailable (not measured); GPU unavailable (not measured)") != std::string::npos);
 }

@@ -156,6 +156,30 @@ TEST_CASE("data that have gone leave no dependency to what comes at their addres
   CHECK(recording.graph().data().size() == 4);
 }
 
+TEST_CASE("a log of decisions keeps the first tasks for which it has room") {
+  const auto logged = [](std::size_t most_tasks, std::size_t most_choices) {
+    Decisions decisions(most_tasks, most_choices);
+    const TemporaryPath path(".json");
+    Session session(options(3, 1, "eager"));
+    {
+      const std::vector<Handle> data = zeros(3);
+      Script script;
+      submit(script, random_program(5, 40, 3), data, 3);
+    }
+    session.wait_all();
+    decisions.write(session, path.text());
+    std::ifstream stream(path.text());
+    const json written = json::parse(stream);
+    CHECK(written.at("tasks").size() == decisions.tasks().size());
+    for (const Decisions::Task& task : decisions.tasks()) CHECK(task.end_us > 0);
+    return std::pair(decisions.tasks().size(), written.at("left_out").get<std::size_t>());
+  };
+  const auto [all, none] = logged(1000, 1000);
+  CHECK(none == 0);
+  CHECK(logged(7, 1000) == std::pair(std::size_t{7}, all - 7));
+  CHECK(logged(1000, 16) == std::pair(std::size_t{5}, all - 5));  // three choices each
+}
+
 TEST_CASE("decisions are logged for every task under every kind of policy, in an order that data allow") {
   constexpr std::uint64_t seed = 2112;
   MESSAGE("seed " << seed);

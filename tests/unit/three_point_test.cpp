@@ -6,6 +6,7 @@
 #include "apps/run/solve_run.hpp"
 #include "codelets/contract/sequential.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
+#include "runtime/system/memory.hpp"
 #include "tests/reference/correlator.hpp"
 #include "tests/reference/wilson.hpp"
 #include "tests/unit/contract_testing.hpp"
@@ -13,9 +14,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 using namespace quarkstar;
@@ -30,8 +34,8 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 HostGauge hot(const Coord& extents) { return heatbath::hot_start(extents, seed, app::host_team()); }
 
-/// All correlators of a solve with these settings.
-std::vector<Correlator> solved(const HostGauge& gauge, const Settings& settings) {
+/// What a solve with these settings reports.
+app::RunReport reported(const HostGauge& gauge, const Settings& settings) {
   app::RunReport report;
   std::vector<app::Assignment> all{
       {"workers", "1", "workers"}, {"gpus", "0", "gpus"}, {"no-tune", "true", "no-tune"}, {"tol", "1e-13", "tol"}};
@@ -43,8 +47,11 @@ std::vector<Correlator> solved(const HostGauge& gauge, const Settings& settings)
   app::complete(report.config);
   app::check_action(report.config);
   app::solve_source(links_at_hand(gauge), gauge.extents, report, app::unwatched());
-  return report.correlators;
+  return report;
 }
+
+/// All of its correlators.
+std::vector<Correlator> solved(const HostGauge& gauge, const Settings& settings) { return reported(gauge, settings).correlators; }
 
 Complex value(const std::vector<Correlator>& correlators, const std::string& name, int t) {
   const auto found = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& c) { return c.name == name; });
@@ -91,13 +98,17 @@ TEST_CASE("the conserved current's divergence is the charge at the source minus 
     Settings settings;
     bool baryons;
   };
-  for (const Case& one : {Case{"wilson", {{"action", "wilson"}, {"kappa", "0.12"}, {"source", "point:3,1,0,4"}}, true},
-                          Case{"mass normalisation, anisotropic",
-                               {{"action", "wilson"}, {"kappa", "0.11"}, {"normalisation", "mass"}, {"nu", "0.8"}, {"xi0", "2"}},
-                               true},
-                          Case{"angles", {{"action", "wilson"}, {"kappa", "0.11"}, {"boundary", "x=0.3,t=0.7"}, {"nrhs", "5"}}, true},
-                          Case{"clover", {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "1.3"}, {"workers", "2"}}, true},
-                          Case{"twisted mass", {{"action", "twisted-mass"}, {"kappa", "0.11"}, {"mu", "0.2"}}, false}}) {
+  for (const Case& one :
+       {Case{"wilson", {{"action", "wilson"}, {"kappa", "0.12"}, {"source", "point:3,1,0,4"}}, true},
+        Case{"mass normalisation, anisotropic",
+             {{"action", "wilson"}, {"kappa", "0.11"}, {"normalisation", "mass"}, {"nu", "0.8"}, {"xi0", "2"}},
+             true},
+        Case{"clover, anisotropic",
+             {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "0.7"}, {"csw-time", "1.1"}, {"nu", "1.3"}, {"xi0", "1.5"}},
+             true},
+        Case{"angles", {{"action", "wilson"}, {"kappa", "0.11"}, {"boundary", "x=0.3,t=0.7"}, {"nrhs", "5"}}, true},
+        Case{"clover", {{"action", "clover"}, {"kappa", "0.11"}, {"csw", "1.3"}, {"workers", "2"}}, true},
+        Case{"twisted mass", {{"action", "twisted-mass"}, {"kappa", "0.11"}, {"mu", "0.2"}}, false}}) {
     INFO(one.name);
     Settings settings = one.settings;
     const std::string hadrons = one.baryons ? "pion:4+pion:4,1,0,0+proton_u:4,1,0,0+proton_d:4+proton_mixed_u:4" : "pion:4+pion:4,1,0,0";
@@ -178,7 +189,9 @@ TEST_CASE("the scalar current summed over all times is minus the derivative with
   const Coord extents{2, 2, 2, 4};
   const HostGauge gauge = hot(extents);
   const int separation = 2;
-  for (const Settings& action : {Settings{{"action", "wilson"}, {"normalisation", "mass"}}, {{"action", "domain-wall"}, {"ls", "4"}}}) {
+  for (const Settings& action : {Settings{{"action", "wilson"}, {"normalisation", "mass"}},
+                                 {{"action", "domain-wall"}, {"ls", "4"}},
+                                 {{"action", "moebius"}, {"ls", "4"}, {"b5", "1.5"}, {"c5", "0.5"}}}) {
     INFO(action.front().second);
     const auto at = [&](double mass, const Settings& further = {}) {
       Settings settings = action;
@@ -223,6 +236,108 @@ TEST_CASE("a smeared sink is smeared at both ends of the sequential propagator")
       for (const int t : {1, 2, 4, 5}) CHECK(std::abs(value(all, name, t) - value(all, name, t < 3 ? 0 : 3)) < 1e-11 * std::abs(expected));
       CHECK(std::abs(value(all, name, 0) - value(all, name, 3) - expected) < 1e-11 * std::abs(expected));
     }
+}
+
+TEST_CASE("a baryon whose sink is behind time's boundary gets its phase thrice, wherever the current is, and a pion none") {
+  // The same links, counted from another time slice: the boundary is elsewhere. Behind it is e^{-3 i pi theta} of what is there without.
+  const Coord extents{2, 2, 2, 6};
+  const HostGauge gauge = hot(extents);
+  const int later = 4;
+  HostGauge moved = gauge;
+  const std::size_t slice = moved.data.size() / static_cast<std::size_t>(extents[3]);
+  for (std::size_t i = 0; i < moved.data.size(); ++i) moved.data[(i + later * slice) % moved.data.size()] = gauge.data[i];
+  const auto at = [&](const HostGauge& links, const std::string& time, const char* boundary) {
+    return solved(links, {{"kappa", "0.11"},
+                          {"boundary", boundary},
+                          {"source", "point:1,0,0," + time},
+                          {"three-points", "pion:3+proton_u:3+proton_d:1"},
+                          {"currents", "vector_t,conserved"},
+                          {"current-momenta", "1,0,0"},
+                          {"correlators", "pion"}});
+  };
+  for (const auto& [boundary, phase] : {std::pair{"t=1", Complex{-1}}, {"t=0.5", Complex{0, 1}}}) {
+    const std::vector<Correlator> first = at(gauge, "0", boundary), second = at(moved, "4", boundary);
+    REQUIRE(first.size() == second.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const bool crosses = first[i].name.starts_with("proton_u");
+      INFO(boundary << " " << first[i].name);
+      for (int t = 0; t < extents[3]; ++t) {
+        const Complex expected = (crosses ? phase : 1) * value(first, first[i].name, t);
+        CHECK(std::abs(value(second, first[i].name, t) - expected) < 1e-10 * std::max(std::abs(expected), 1e-3));
+      }
+    }
+  }
+}
+
+TEST_CASE("sequential solves have a time and an energy of their own") {
+  const HostGauge gauge = hot({4, 4, 4, 4});
+  const Settings common{{"kappa", "0.11"}, {"three-points", "pion:2"}, {"nrhs", "4"}};
+  const auto with = [&](const char* in_flight) {
+    Settings settings = common;
+    settings.emplace_back("in-flight", in_flight);
+    return reported(gauge, settings);
+  };
+  const auto measured = [](const app::ColumnReport& solve) {
+    for (const runtime::EnergyReading* reading : {&solve.energy.cpu, &solve.energy.gpu})
+      CHECK((reading->available() || reading->unavailable != "not measured"));
+    CHECK(solve.result.seconds > 0);
+    CHECK(solve.idle_us);
+  };
+  for (const char* in_flight : {"1", "3"}) {
+    INFO("in flight " << in_flight);
+    const auto begin = std::chrono::steady_clock::now();
+    const app::RunReport report = with(in_flight);
+    const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    REQUIRE(report.solves.size() == 12);
+    REQUIRE(report.sequential.size() == 12);
+    double seconds = 0;
+    for (std::size_t i = 0; i < 12; ++i) {
+      const app::ColumnReport& sequential = report.sequential[i].solve;
+      CHECK(sequential.column == static_cast<int>(i));
+      for (const app::ColumnReport* solve : {&report.solves[i], &sequential}) {
+        measured(*solve);
+        seconds += solve->result.seconds;
+      }
+      if (in_flight == std::string("3")) CHECK(report.solves[i].result.seconds == sequential.result.seconds);
+    }
+    CHECK(seconds < whole);
+  }
+}
+
+TEST_CASE("columns of three-point functions follow each other through the memory that is estimated") {
+  const Coord extents{8, 8, 8, 8};
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition decomposition(extents, {1, 1, 1, 2}, 1);
+  const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic);
+  const FullField s(lattice, spinor_components, 12), g(lattice, spinor_components, 12);
+  std::vector<int> all(12);
+  std::iota(all.begin(), all.end(), 0);
+  const testing::RandomColumns random(12, extents, seed);
+  for (const FullField* field : {&s, &g})
+    for (const int parity : {0, 1}) transfer::load(field->of(parity), random.columns);
+  const HostGauge gauge = hot(extents);
+  const contract::HopLinks links{gauge, antiperiodic_in_time, {1, 1, 1, 1}};
+  const std::vector<contract::Momentum> momenta{{0, 0, 0}, {0, 1, 0}, {0, 0, 2}};
+  const auto sites = static_cast<double>(volume(extents));
+  for (const auto& names : {std::vector<std::string>{"local"}, {"vector_t", "conserved"}}) {
+    INFO(names.back());
+    const std::vector<contract::Choice> currents =
+        contract::choose({"local", "conserved_x", "conserved_y", "conserved_z", "conserved_t"}, names, "currents");
+    session.wait_all();
+    const std::size_t before = runtime::host_memory_use().now;
+    runtime::restart_peak();
+    {
+      contract::ThreePoint three_point(decomposition, currents, momenta, {}, &links);
+      three_point.add(s, all, g, all);
+      (void)three_point.correlators({&contract::hadrons().front(), 3});
+    }
+    session.wait_all();
+    const auto taken = static_cast<double>(runtime::host_memory_use().peak - before),
+               sums = contract::three_point_sums(currents, momenta.size()) * extents[3],
+               fields = contract::three_point_bytes(currents) * sites;
+    CHECK(taken > 0.95 * (sums + fields));
+    CHECK(taken < 1.1 * (sums + fields));
+  }
 }
 
 TEST_CASE("cuts and numbers of columns change no bit of a three-point function") {
