@@ -103,7 +103,6 @@ void complete(RunConfig& config) {
     config.solver.solver = kind.bench_solvers.front();
   if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = kind.is_hermitian ? "cg" : "cgnr";
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
-  if (!config.was_given("restart")) config.solver.restart = find_krylov_solver(config.solver.solver)->usual_restart;
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   if (config.nrhs == 0) config.nrhs = kind.components;
   config.nrhs = std::min(config.nrhs, std::max(1, most_vectors / std::max(1, kind.slices(config.settings))));

@@ -17,7 +17,7 @@ const TypedCodelet publish_codelet(
 #ifdef QUARKSTAR_CUDA
     ,
     [](Call& call, Out<std::byte, 1> to, In<std::byte, 1> from, std::size_t bytes) {
-      cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(call.stream()));
+      cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(call.stream()));
       check_launch("scalar.publish");
     }
 #endif

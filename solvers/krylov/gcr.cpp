@@ -125,8 +125,7 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 2> {
 
 NamedKrylovSolver gcr_solver() { return solver_by<GeneralisedConjugateResidual>({.name = "gcr", .any_operator = true, .flexible = true}); }
 NamedKrylovSolver multigrid_solver() {
-  return solver_by<GeneralisedConjugateResidual>(
-      {.name = "multigrid", .any_operator = true, .flexible = true, .multigrid = true, .usual_restart = 16});
+  return solver_by<GeneralisedConjugateResidual>({.name = "multigrid", .any_operator = true, .flexible = true, .multigrid = true});
 }
 
 }  // namespace quarkstar

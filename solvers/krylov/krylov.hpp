@@ -100,7 +100,6 @@ struct NamedKrylovSolver {
   bool mixes_vectors = false;     ///< the bits of a vector depend on those beside it
   bool vectors_in_lanes = false;  ///< has kernels for colour vectors in lanes (Lattice::vectors_in_lanes())
   bool multigrid = false;         ///< with multigrid for its preconditioner, whether settings of that are given or not
-  int usual_restart = 8;          ///< KrylovLimits::restart where a run leaves it open
   bool pauses = false;            ///< goes on where KrylovState::most_iterations has ended it: takes KrylovLimits::pauses
   bool shifted = false;           ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
   MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
