@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 namespace quarkstar::cuda {
 namespace {
 
@@ -14,11 +16,12 @@ constexpr unsigned threads = 128;
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
-/// coarse::multiply_block() for one row and Count vectors, whose places in a group of components are `at` words behind its first.
-template <int Count, class F, class Arguments>
+/// coarse::multiply_block() for Rows rows of a group that follow each other and Count vectors, whose places in a group of components are
+/// `at` words behind its first.
+template <int Rows, int Count, class F, class Arguments>
 __device__ __forceinline__ void multiply_block(const Arguments& a, const F* matrix, const F* from, const int (&at)[Count],
-                                               site::Complex<Lane<F>> (&sum)[Count]) {
-  constexpr int words = 2 * coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F));
+                                               site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+  constexpr int words = 2 * coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
   for (int column_group = 0; column_group < a.groups; ++column_group, from += a.vectors * words)
     site::unroll<coarse::lanes_of_components / chunk>([&](auto part) {
       F re[Count][chunk], im[Count][chunk];
@@ -27,49 +30,62 @@ __device__ __forceinline__ void multiply_block(const Arguments& a, const F* matr
         load_chunk<chunk, CachedLoads>(im[t], from + at[t] + coarse::lanes_of_components + part * chunk);
       });
       site::unroll<chunk>([&](auto column) {
-        const site::Complex<Lane<F>> m{{__ldg(matrix)}, {__ldg(matrix + coarse::lanes_of_components)}};
+        F m_re[Rows], m_im[Rows];
+        site::unroll<Rows / rows>([&](auto i) {
+          load_chunk<rows, CachedLoads>(m_re + i * rows, matrix + i * rows);
+          load_chunk<rows, CachedLoads>(m_im + i * rows, matrix + coarse::lanes_of_components + i * rows);
+        });
         matrix += words;
-        site::unroll<Count>([&](auto t) { sum[t] = site::multiply_add(m, {{re[t][column]}, {im[t][column]}}, sum[t]); });
+        site::unroll<Rows>([&](auto row) {
+          site::unroll<Count>([&](auto t) {
+            sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
+          });
+        });
       });
     });
 }
 
-/// coarse::multiply_rows() with a thread per site, row and Count vectors: matrices are read once for them. The threads of all vectors of a
-/// site are in blocks that follow each other, so that the others find its matrices in L2.
-template <int Count, class F>
+/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors: of a product of Rows by Count numbers only
+/// Rows + Count are read. The threads of a site follow each other, so that those of other vectors find its matrices in the cache.
+template <int Rows, int Count, class F>
 __global__ void __launch_bounds__(threads)
     operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
   using V = Lane<F>;
-  constexpr int words = 2 * coarse::lanes_of_components;
-  const int parts = (a.vectors + Count - 1) / Count;
-  const std::uint64_t id = std::uint64_t{blockIdx.x / static_cast<unsigned>(parts)} * blockDim.x + threadIdx.x;
-  const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.x) % parts * Count, a.vectors - 1, a.left_out};
-  if (idles(idle) || id >= work || vectors.none()) return;
+  constexpr int words = 2 * coarse::lanes_of_components, lanes = coarse::lanes_of_components / Rows;
+  const std::uint64_t id = thread_number();
+  if (idles(idle) || id >= work) return;
+  const auto groups = static_cast<std::uint64_t>(a.groups), threads_of_site = groups * lanes;
+  const std::uint64_t in_site = id % threads_of_site, place = id / threads_of_site;
+  const auto parts = static_cast<std::uint64_t>((a.vectors + Count - 1) / Count);
+  const VectorsOfThread<Count> vectors{static_cast<int>(place % parts) * Count, a.vectors - 1, a.left_out};
+  if (vectors.none()) return;
   int at[Count];
   for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
-  const auto lane = static_cast<int>(id % coarse::lanes_of_components);
-  const std::uint64_t place = id / coarse::lanes_of_components;
-  const auto groups = static_cast<std::uint64_t>(a.groups), group = place % groups;
+  const auto lane = static_cast<int>(in_site % lanes) * Rows;
+  const std::uint64_t group = in_site / lanes;
   coarse::Sources<F> sources;
-  const std::size_t outer = coarse::find_sources(a, static_cast<std::uint32_t>(place / groups), sources);
+  const std::size_t outer = coarse::find_sources(a, static_cast<std::uint32_t>(place / parts), sources);
   const auto block_words = static_cast<std::size_t>(a.groups * coarse::lanes_of_components * words);
   const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
   const F* matrix = a.matrices + (site * groups + group) * (coarse::blocks_per_site * block_words) + lane;
-  site::Complex<V> sum[Count];
-  for (auto& s : sum) s = {V{0}, V{0}};
+  site::Complex<V> sum[Rows][Count];
+  site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
   if (a.self != nullptr) multiply_block(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], at, sum);
   if (a.others != nullptr)
     for (std::size_t b = 1; b < 9; ++b) multiply_block(a, matrix + b * block_words, sources.from[b], at, sum);
   const std::size_t begin = (outer * groups + group) * static_cast<std::size_t>(a.vectors * words) + static_cast<std::size_t>(lane);
   site::unroll<Count>([&](auto t) {
     if (!vectors.wanted(t)) return;
-    const std::size_t word = begin + static_cast<std::size_t>(at[t]);
-    if (a.base != nullptr) {
-      const site::Complex<V> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
-      sum[t] = a.add != 0 ? base + sum[t] : base - sum[t];
-    }
-    a.out[word] = sum[t].re.v;
-    a.out[word + coarse::lanes_of_components] = sum[t].im.v;
+    site::unroll<Rows>([&](auto row) {
+      const std::size_t word = begin + static_cast<std::size_t>(at[t] + row);
+      site::Complex<V> result = sum[row][t];
+      if (a.base != nullptr) {
+        const site::Complex<V> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
+        result = a.add != 0 ? base + result : base - result;
+      }
+      a.out[word] = result.re.v;
+      a.out[word + coarse::lanes_of_components] = result.im.v;
+    });
   });
 }
 
@@ -89,14 +105,14 @@ __global__ void __launch_bounds__(threads)
   const auto outer = static_cast<std::size_t>(row / groups);
   const auto group = static_cast<int>(row % groups);
   const F* matrix = a.rows(outer, group) + lane;
-  site::Complex<Lane<F>> sum[Count];
-  for (auto& s : sum) s = {Lane<F>{0}, Lane<F>{0}};
+  site::Complex<Lane<F>> sum[1][Count];
+  for (auto& s : sum[0]) s = {Lane<F>{0}, Lane<F>{0}};
   for (int site = 0; site < a.column_sites; ++site, matrix += a.block_words()) multiply_block(a, matrix, a.column_vector(site), at, sum);
   F* out = a.out + (outer * groups + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors * words) + lane;
   site::unroll<Count>([&](auto t) {
     if (!vectors.wanted(t)) return;
-    out[at[t]] = sum[t].re.v;
-    out[at[t] + coarse::lanes_of_components] = sum[t].im.v;
+    out[at[t]] = sum[0][t].re.v;
+    out[at[t] + coarse::lanes_of_components] = sum[0][t].im.v;
   });
 }
 
@@ -133,15 +149,15 @@ __global__ void __launch_bounds__(threads) multiply_inverse_range(F* matrices, i
 
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
-  const std::uint64_t work = std::uint64_t{a.list.count} * static_cast<std::uint64_t>(a.groups * coarse::lanes_of_components);
-  if (work == 0) return;
-  const auto launch = [&](auto count) {
-    const auto parts = static_cast<unsigned>((a.vectors + count - 1) / count);
-    operator_range<count><<<blocks_of(work) * parts, threads, 0, stream>>>(a, idle, work);
+  const auto launch = [&](auto rows, auto count) {
+    const auto parts = static_cast<std::uint64_t>((a.vectors + count - 1) / count);
+    const std::uint64_t work = a.list.count * parts * static_cast<std::uint64_t>(a.groups * (coarse::lanes_of_components / rows));
+    if (work > 0) operator_range<rows, count><<<blocks_of(work), threads, 0, stream>>>(a, idle, work);
   };
-  if (a.vectors == 1) launch(site::Index<1>{});
-  else if (a.vectors % 6 == 0) launch(site::Index<6>{});
-  else launch(site::Index<4>{});
+  // Of 1, 2, 4 or 8 rows and 2, 3, 4 or 6 vectors 2 by 6 were the fastest for 4, 8 and 12 vectors
+  // (docs/results/2026-11-28-multigrid-h200.md).
+  if (a.vectors == 1) launch(site::Index<1>{}, site::Index<1>{});
+  else launch(site::Index<2>{}, site::Index<6>{});
   runtime::check_launch("coarse.operator");
 }
 
