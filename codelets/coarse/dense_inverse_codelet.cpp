@@ -7,10 +7,12 @@
 #include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/observe/events.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <utility>
@@ -187,9 +189,18 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
   CoarseOperator m(matrices, std::min(most_vectors, components_));
   std::vector<Complex> matrix = columns_of(m, rows);
   if constexpr (runtime::backend::computes) {
-    runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);
+    if (cut.is_distributed())
+      runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);
     invert(matrix, rows);
+    with_reals(lattice_->precision(), [&](auto real) {
+      using F = decltype(real);
+      is_finite_ = std::all_of(matrix.begin(), matrix.end(), [](const Complex& z) {
+        return std::isfinite(static_cast<F>(z.real())) && std::isfinite(static_cast<F>(z.imag()));
+      });
+    });
   }
+  // Every rank does the same work: it counts once.
+  if (!cut.is_distributed() || runtime::mpi::Job::current().is_root()) runtime::Events::count_own_work({flops(), 0});
   for (const int b : lattice_->local_blocks())
     with_reals(lattice_->precision(), [&](auto real) {
       using F = decltype(real);
@@ -222,6 +233,11 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
         view[number_of(cut.lattice(), block, outer)] = static_cast<std::uint32_t>(block.index) << 16 | static_cast<std::uint32_t>(outer);
   }
   columns_.freeze();
+}
+
+double DenseInverse::flops() const {
+  const double rows = static_cast<double>(lattice_->sites_of_parity()) * components_;
+  return 8 * rows * rows * rows;
 }
 
 DenseSolver::DenseSolver(const DenseInverse& inverse, int vectors)
@@ -261,7 +277,7 @@ void DenseSolver::apply(const Field& out, const Field& in, const runtime::Guard&
     runtime::submit(lattice->precision() == Precision::double_ ? dense_codelet<double>() : dense_codelet<float>(), task, accesses,
                     {8 * numbers * vectors_,
                      2 * reals * (numbers + static_cast<double>(task.sites + task.column_sites) * inverse_.components() * vectors_)},
-                    placement_of(lattice->block(b)));
+                    placement_of(lattice->block(b), runtime::role_of(guard.when)));
   }
 }
 

@@ -140,17 +140,21 @@ TEST_CASE("right-hand sides that multigrid solves together have the bits of thei
   std::vector<HostField> sources;
   for (std::uint64_t v = 0; v < 6; ++v)
     sources.push_back(battery::to_host(reference::random_field(configuration().extents, 4, seed + 2 + v)));
-  SolverSettings settings = multigrid(Precision::single, {4, 4, 4, 4}, 8);
-  settings.multigrid->setup_steps = 10;
-  settings.multigrid->setup_cycles = 1;
-  settings.tolerance = 1e-6;
-  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  Solver solver(runtime::Decomposition(configuration().extents, {1, 1, 1, 1}, 1), wilson::Action(configuration(), {.kappa = heavy}),
-                settings);
   const std::vector<double> masses(sources.size(), heavy);
-  const battery::TogetherOutcome together = battery::solve_together(solver, sources, masses);
-  for (const std::size_t v : {std::size_t{0}, std::size_t{5}})
-    battery::check_same_bits(battery::solve_together(solver, std::span(sources).subspan(v, 1), std::span(masses).first(1)), 0, together, v);
+  for (const auto& [aggregate, dense] : {std::pair{Coord{4, 4, 4, 4}, true}, {Coord{2, 2, 2, 2}, false}}) {  // the coarsest level's solver
+    SolverSettings settings = multigrid(Precision::single, aggregate, 8);
+    settings.multigrid->setup_steps = 10;
+    settings.multigrid->setup_cycles = 1;
+    settings.tolerance = 1e-6;
+    CHECK(has_dense_inverse(*settings.multigrid, configuration().extents) == dense);
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    Solver solver(runtime::Decomposition(configuration().extents, {1, 1, 1, 1}, 1), wilson::Action(configuration(), {.kappa = heavy}),
+                  settings);
+    const battery::TogetherOutcome together = battery::solve_together(solver, sources, masses);
+    for (const std::size_t v : {std::size_t{0}, std::size_t{5}})
+      battery::check_same_bits(battery::solve_together(solver, std::span(sources).subspan(v, 1), std::span(masses).first(1)), 0, together,
+                               v);
+  }
 }
 
 TEST_CASE("multigrid serves clover and twisted mass") {
@@ -215,6 +219,15 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
   for (const int extent : {8, 16, 24, 32, 48}) {
     const Coord lattice{extent, extent, extent, 2 * extent};
     CHECK(has_dense_inverse(chosen(lattice), lattice));
+  }
+  // Factors 5 and 7 go into aggregates of the levels below.
+  for (const auto& [lattice, coarsest] : {std::pair{Coord{20, 20, 20, 20}, Coord{2, 2, 2, 2}},
+                                          {Coord{40, 40, 40, 80}, Coord{2, 2, 2, 10}},
+                                          {Coord{28, 28, 28, 56}, Coord{2, 2, 2, 2}},
+                                          {Coord{56, 56, 56, 112}, Coord{2, 2, 2, 14}}}) {
+    CHECK(chosen(lattice).levels == 3);
+    CHECK(coarsest_lattice(chosen(lattice), lattice) == coarsest);
+    CHECK(has_dense_inverse(chosen(lattice), lattice) == (coarsest[3] == 2));
   }
   CHECK(!has_dense_inverse(chosen({64, 64, 64, 128}), {64, 64, 64, 128}));
   CHECK(!has_dense_inverse(chosen({8, 8, 8, 64}), {8, 8, 8, 64}));
@@ -291,6 +304,12 @@ TEST_CASE("the steps of a set-up and of a cycle are all of its work, and watchin
   }
   for (const char* name : {"null vectors", "coarse operator", "smoother"})
     CHECK(std::any_of(of_setup.steps().begin(), of_setup.steps().end(), [&](const StepWork& s) { return s.name == name; }));
+  // Of the coarsest level's inversion too, which no task does.
+  constexpr double rows = 8 * 16;
+  const auto inverses = std::find_if(of_setup.steps().begin(), of_setup.steps().end(),
+                                     [](const StepWork& s) { return s.level == 2 && s.name == "inverses"; });
+  REQUIRE(inverses != of_setup.steps().end());
+  CHECK(inverses->flops > inverses->calls * 8 * rows * rows * rows);
   CHECK(setup == doctest::Approx(setup_flops_per_site(watched.numbers()) * 4096).epsilon(1e-3));
 
   prepared->prepare(1);
