@@ -38,7 +38,7 @@ class RandomStream {
   }
 
   /// The next two pairs of independent normal numbers, mean 0 and variance 1 (Box-Muller).
-  std::array<double, 4> gaussians() {
+  QUARKSTAR_HD std::array<double, 4> gaussians() {
     const auto u = uniforms();
     std::array<double, 4> result;
     for (int pair = 0; pair < 2; ++pair) {

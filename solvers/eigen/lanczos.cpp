@@ -1,10 +1,10 @@
 #include "solvers/eigen/lanczos.hpp"
 
 #include "codelets/field/blas.hpp"
+#include "codelets/field/noise.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/noise.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -127,7 +127,7 @@ SmallMatrix BlockLanczos::orthonormalise(const Field& w, const std::vector<doubl
     }
     replaced_ += n - factors.rank;
     const Field noise = a_.field();
-    load_noise(noise, noise_seed, ++state_.drawn * static_cast<std::uint64_t>(n));
+    write_noise(noise, noise_seed, ++state_.drawn * static_cast<std::uint64_t>(n));
     const PerVector missing = for_each_vector(
         static_cast<std::size_t>(n), [&](std::size_t v) { return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0; });
     blas::submit<blas::AddScaled>({&w, &noise}, {missing});
@@ -168,7 +168,7 @@ BlockLanczos::Ritz BlockLanczos::ritz() const {
 void BlockLanczos::begin_from_noise() {
   basis_.clear();
   h_.setZero();
-  load_noise(next_, noise_seed, state_.drawn * static_cast<std::uint64_t>(settings_.block));
+  write_noise(next_, noise_seed, state_.drawn * static_cast<std::uint64_t>(settings_.block));
   orthonormalise(next_);
 }
 

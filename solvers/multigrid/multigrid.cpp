@@ -1,5 +1,6 @@
 #include "solvers/multigrid/multigrid.hpp"
 
+#include "codelets/field/noise.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/graph/graph_failure.hpp"
@@ -8,7 +9,6 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
-#include "solvers/noise.hpp"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ void Multigrid::save_null_vectors() const {
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
   const Field noise = m.field();
-  load_noise(noise, noise_seed, 0);
+  write_noise(noise, noise_seed, 0);
   relax(m, noise, settings_.setup_steps);
 }
 
@@ -193,7 +193,7 @@ void Multigrid::coarsen(EvenOdd& fine) {
 
 std::optional<FullField> Multigrid::noise_beside_null_vectors() const {
   std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, probes);
-  for (const int parity : {0, 1}) load_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
+  for (const int parity : {0, 1}) write_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
   return noise;
 }
 
@@ -248,7 +248,7 @@ void Multigrid::verify(double mass) {
   }
 
   const Field r = fine->field(), x = fine->field(), left = fine->field();
-  load_noise(r, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + n));
+  write_noise(r, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + n));
   MultigridCycle cycle(*fine, *this);
   StepWatch watch(StepWatch::Seconds::no);
   cycle.tell(&watch);

@@ -18,6 +18,7 @@ std::vector<Correlator> on(int gpus, std::string_view family, int count, int com
   for (int first = 0; first < count; first += components)
     for (HostField& column : testing::RandomColumns(components, extents, seed + static_cast<std::uint64_t>(first)).columns)
       columns.push_back(std::move(column));
+  columns.erase(columns.begin() + count, columns.end());
   contract::Request request{.names = {std::string(family)}, .momenta = {}};
   for (int n = 0; n < 40; ++n) request.momenta.push_back({n % 4, n / 4 % 5 - 2, n / 20});  // more sums than a launch has tables
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});

@@ -1,0 +1,35 @@
+#pragma once
+// Normal numbers at one site: one body for CPUs and GPUs.
+#include "codelets/field/convert_site.hpp"
+#include "codelets/field/word_place.hpp"
+#include "codelets/lattice/block_shape.hpp"
+#include "codelets/lattice/random.hpp"
+
+namespace quarkstar {
+
+/// Noise on one parity of one block.
+struct NoiseTask {
+  std::uint64_t seed, first;
+  BlockShape shape;
+  VectorPlaces places;
+  Coord origin, lattice;
+  int parity, components;
+};
+
+/// Writes vector v of one lane.
+template <class F>
+QUARKSTAR_HD void write_noise_at(F* field, const NoiseTask& task, int outer, int lane, int v) {
+  Coord x = task.shape.local_site({task.parity, outer, lane});
+  for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
+  RandomStream stream(task.seed, RandomPurpose::null_vectors, lexicographic(x, task.lattice), task.first + static_cast<std::uint64_t>(v));
+  const int reals = 2 * task.components, chunk = task.places.chunked != 0 ? site::chunk_words<F>(reals) : 1;
+  F* group = field + task.places.group(reals, outer, v);
+  std::array<double, 4> numbers{};
+  for (int w = 0; w < reals; ++w) {
+    if (w % 4 == 0) numbers = stream.gaussians();
+    group[site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk)] =
+        static_cast<F>(numbers[static_cast<std::size_t>(w % 4)]);
+  }
+}
+
+}  // namespace quarkstar
