@@ -2,10 +2,17 @@
 // The even-odd system of a small coarse operator, solved by its inverse.
 #include "codelets/coarse/coarse_operator.hpp"
 #include "runtime/cut/all_gather.hpp"
+#include "runtime/system/team.hpp"
 
+#include <complex>
+#include <cstddef>
 #include <vector>
 
 namespace quarkstar::coarse {
+
+/// In place: the inverse of n x n numbers, columns as they lie, by Gauss-Jordan elimination with exchanges of columns, on the threads of a
+/// team. No bit depends on the threads: every element gets its products one after another. Without an inverse there will be no numbers.
+void invert(std::vector<std::complex<double>>& matrix, std::size_t n, const runtime::Team& team);
 
 /// (1 - H H)^-1 of CoarseOperator::apply() as one dense matrix, a row for each component of each odd site: 2 rows^2 reals.
 class DenseInverse {
