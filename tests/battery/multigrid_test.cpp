@@ -341,7 +341,8 @@ TEST_CASE("null vectors of another mass or configuration are refreshed in fewer 
       return NullVectorFiles::Loaded::near;
     };
     const battery::SolveOutcome refreshed = solve(near, light, source);
-    MESSAGE("from noise " << anew.result.iterations << " iterations, of another " << what << ' ' << refreshed.result.iterations);
+    MESSAGE("from noise " << anew.result.iterations << " iterations, of another " << std::string(what) << ' '
+                          << refreshed.result.iterations);
     CHECK(of_other.result.converged());
     CHECK(refreshed.result.converged());
     CHECK(residual_of(light, source, refreshed.solution) < 1.01e-10);
