@@ -341,7 +341,7 @@ TEST_CASE("null vectors of another mass or configuration are refreshed in fewer 
       return NullVectorFiles::Loaded::near;
     };
     const battery::SolveOutcome refreshed = solve(near, light, source);
-    MESSAGE("from noise " << anew.result.iterations << " iterations, of another " << std::string(what) << ' '
+    MESSAGE("from noise " << anew.result.iterations << " iterations, of another " << std::string(what) << ": "
                           << refreshed.result.iterations);
     CHECK(of_other.result.converged());
     CHECK(refreshed.result.converged());
