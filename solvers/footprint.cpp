@@ -287,6 +287,14 @@ std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, co
   return peak;
 }
 
+double host_bytes_of_setup(const runtime::Decomposition& decomposition, const SolverSettings& given) {
+  const Coord& lattice = decomposition.lattice();
+  const std::optional<MultigridSettings> multigrid = completed(given, lattice).multigrid;
+  if (!multigrid || !has_dense_inverse(*multigrid, lattice)) return 0;
+  return coarse::DenseInverse::host_bytes(coarsest_lattice(*multigrid, lattice), 2 * multigrid->null_vectors,
+                                          decomposition.is_distributed());
+}
+
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {
   constexpr int transferred = 4;  // b and x on both parities
   const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));

@@ -45,6 +45,9 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
 std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,
                                  std::span<const int> vectors, int vectors_in_lanes = 1);
 
+/// What every rank's host takes besides while solves are set up: multigrid's matrix for the inverse of its coarsest level.
+double host_bytes_of_setup(const runtime::Decomposition& decomposition, const SolverSettings& settings);
+
 /// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to which the solution goes.
 /// site_reals: of source and solution, all that are solved together.
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals);

@@ -46,6 +46,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
     const std::vector<Footprint> blocks =
         footprint(island, config.solver, operator_shape(kind, config.settings, config.solver), together,
                   deflation_file(config).empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
+    host.other += host_bytes_of_setup(island, config.solver);
     for (const int b : island.local()) {
       const runtime::Block& block = island.block(b);
       const auto sites = static_cast<double>(volume(block.extents));

@@ -33,10 +33,13 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
                                   std::optional<double> mass) {
   const MultigridSettings multigrid = *completed(config.solver, decomposition.lattice()).multigrid;
   const std::string of_mass = mass ? fmt::format("-{}", *mass) : "";
+  // A dense inverse takes no steps, so their number is no part of the problem there.
+  const std::string coarsest =
+      has_dense_inverse(multigrid, decomposition.lattice()) ? "inverse" : fmt::format("{}", multigrid.coarse_steps);
   const std::string problem = fmt::format(
       "{} null vectors {}, aggregates {}, levels {}, steps {} {} {} {}, polynomial smoother, cycles {}, {}{}", equation,
       multigrid.null_vectors, fmt::join(multigrid.aggregate, ","), multigrid.levels, multigrid.setup_steps, multigrid.smoother_steps,
-      multigrid.cycle_steps, multigrid.coarse_steps, multigrid.setup_cycles, name_of(config.solver.precision), of_mass);
+      multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision), of_mass);
   const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part());
   const auto key = [problem, of_mass](std::size_t j) -> RestartKey {
     return {fmt::format("{}{:02}{}", file_name, j, of_mass), fmt::format("{} vector {}", problem, j)};

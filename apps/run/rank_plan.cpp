@@ -26,12 +26,38 @@ constexpr std::size_t t = 3;
 double cpu_share_of(const runtime::Session& session) { return session.options().cpu_share.value_or(0); }
 
 /// Parts keep off the domains and aggregates of a preconditioner. Those that do not fit the lattice are refused elsewhere.
-PartLimits limits_of(const Coord& extents, const RunConfig& config) {
+PartLimits limits_of(const Coord& extents, const RunConfig& config, const Coord& whole) {
   PartLimits limits{.thinnest = config.action->reach};
-  const Coord whole = whole_units(config.solver, extents);
   for (std::size_t mu = 0; mu < 4; ++mu)
     if (whole[mu] > 1 && extents[mu] % whole[mu] == 0) limits.multiple[mu] = whole[mu];
   return limits;
+}
+
+/// Where that cannot be because of the levels of multigrid, the error says so.
+runtime::RankGrid grid_for(const Coord& extents, const RunConfig& config, const std::vector<double>& speeds, const PartLimits& limits) {
+  const auto make = [&](const PartLimits& of) {
+    return runtime::mpi::make_rank_grid(extents, config.ranks, speeds, Job::current().rank(), of);
+  };
+  try {
+    return make(limits);
+  } catch (const Error&) {
+    const auto levels = fewer_levels(config.solver, extents, [&](const Coord& whole) {
+      try {
+        make(limits_of(extents, config, whole));
+        return true;
+      } catch (const Error&) {
+        return false;
+      }
+    });
+    if (!levels) throw;
+    const Coord whole = whole_units(config.solver, extents);
+    throw Error(
+        ErrorKind::input, Parameter("levels"),
+        fmt::format("{} ranks{} are too many for a lattice of {} with these levels of multigrid: parts are whole numbers of {} sites",
+                    speeds.size(), config.ranks ? fmt::format(" in a grid of {}", fmt::join(*config.ranks, "x")) : "",
+                    fmt::join(extents, "x"), fmt::join(whole, "x")),
+        fmt::format("give --levels {}, which has other bits, or start fewer ranks", *levels));
+  }
 }
 
 /// Workers that own blocks, as a text that is equal on ranks which may be expected to be equally fast.
@@ -75,7 +101,7 @@ std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& exte
     const std::vector<std::string> devices = job.gather_text(devices_of(session));
     if (std::all_of(devices.begin(), devices.end(), [&](const std::string& text) { return text == devices.front(); })) return equal;
   }
-  const Coord part = typical_part(runtime::mpi::make_rank_grid(extents, config.ranks, equal, job.rank(), limits));
+  const Coord part = typical_part(grid_for(extents, config, equal, limits));
   double mine = 0;
   job.barrier();  // ranks of one host share its memory's bandwidth, as they will in the solve
   job.together([&] { mine = measure_rank(session, part, measure); });
@@ -119,9 +145,9 @@ Coord blocks_of_rank(const Coord& blocks, const Coord& ranks) {
 runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config,
                                       const MeasureOnPart& measure) {
   Job& job = Job::current();
-  const PartLimits limits = limits_of(extents, config);
+  const PartLimits limits = limits_of(extents, config, whole_units(config.solver, extents));
   const std::vector<double> speeds = speeds_of_ranks(session, extents, config, limits, measure);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, speeds, job.rank(), limits);
+  const runtime::RankGrid ranks = grid_for(extents, config, speeds, limits);
   const Coord asked = blocks_of_rank(config.blocks, ranks.grid);
   runtime::SlabCuts cuts;
   for (std::size_t mu = 0; mu < t; ++mu)

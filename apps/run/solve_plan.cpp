@@ -30,6 +30,21 @@ Coord whole_units(const SolverSettings& given, const Coord& lattice) {
   return solver.multigrid ? whole_unit(*solver.multigrid, lattice) : Coord{1, 1, 1, 1};
 }
 
+std::optional<int> fewer_levels(const SolverSettings& given, const Coord& lattice,
+                                const std::function<bool(const Coord& whole)>& would_do) {
+  SolverSettings solver = completed(given, lattice);
+  if (!solver.multigrid || solver.schwarz) return std::nullopt;
+  while (--solver.multigrid->levels >= 2)
+    if (would_do(whole_unit(*solver.multigrid, lattice))) return solver.multigrid->levels;
+  return std::nullopt;
+}
+
+std::optional<int> levels_for_more_owners(const SolverSettings& settings, const Coord& lattice, const Coord& part, int owners,
+                                          int workers) {
+  if (owners >= workers) return std::nullopt;
+  return fewer_levels(settings, lattice, [&](const Coord& whole) { return part[3] / whole[3] > owners; });
+}
+
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest, int whole) {
   if (blocks[0] > 0) return blocks;
   int parts = std::clamp(workers, 1, std::max(1, extents[3] / thinnest));
@@ -116,6 +131,22 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
 
 }  // namespace
 
+namespace {
+
+/// Where multigrid's aggregates of aggregates are so large that some of this rank's workers own no block.
+void warn_of_idle_workers(const runtime::Session& session, const RunConfig& config, const Coord& lattice, const PlannedSolve& planned) {
+  if (config.blocks[0] > 0 || planned.islands.size() > 1) return;
+  const runtime::Decomposition& cut = planned.where.decomposition;
+  const int owners = owner_count(cut), workers = session.block_owners();
+  if (const auto levels = levels_for_more_owners(config.solver, lattice, cut.part().extents, owners, workers))
+    spdlog::warn(
+        "{} of {} workers own blocks, which have whole units of {} sites in t for multigrid's levels; --levels {}, which has other "
+        "bits, lets more own some",
+        owners, workers, whole_units(config.solver, lattice)[3], *levels);
+}
+
+}  // namespace
+
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
@@ -144,6 +175,7 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
   job.together([&] {
     for (const runtime::Decomposition& island : chosen->islands) require_thick_blocks(island, config.action->reach);
   });
+  if (job.is_root()) warn_of_idle_workers(session, config, lattice, *chosen);
   return *std::move(chosen);
 }
 

@@ -5,6 +5,8 @@
 #include "apps/run/report.hpp"
 #include "solvers/settings.hpp"
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace quarkstar::app {
@@ -15,6 +17,15 @@ constexpr int thinnest_block(int reach) { return reach > 1 ? 4 : 2; }
 
 /// Extents of what no cut may divide: domains and aggregates of preconditioners. {1, 1, 1, 1} without one.
 Coord whole_units(const SolverSettings& settings, const Coord& lattice);
+
+/// Of multigrid: the largest number of levels below that of the settings whose whole_units() would do, which are smaller. None where none
+/// would, or there is no multigrid.
+std::optional<int> fewer_levels(const SolverSettings& settings, const Coord& lattice,
+                                const std::function<bool(const Coord& whole)>& would_do);
+
+/// Whether fewer levels of multigrid would give more of a rank's `workers` a part in t of its part of the lattice, of which `owners` own
+/// some now: how many levels.
+std::optional<int> levels_for_more_owners(const SolverSettings& settings, const Coord& lattice, const Coord& part, int owners, int workers);
 
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick, and a multiple of `whole`).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2, int whole = 1);

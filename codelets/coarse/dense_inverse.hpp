@@ -2,10 +2,17 @@
 // The even-odd system of a small coarse operator, solved by its inverse.
 #include "codelets/coarse/coarse_operator.hpp"
 #include "runtime/cut/all_gather.hpp"
+#include "runtime/system/team.hpp"
 
+#include <complex>
+#include <cstddef>
 #include <vector>
 
 namespace quarkstar::coarse {
+
+/// In place: the inverse of n x n numbers, columns as they lie, by Gauss-Jordan elimination with exchanges of columns, on the threads of a
+/// team. No bit depends on the threads: every element gets its products one after another. Without an inverse there will be no numbers.
+void invert(std::vector<std::complex<double>>& matrix, std::size_t n, const runtime::Team& team);
 
 /// (1 - H H)^-1 of CoarseOperator::apply() as one dense matrix, a row for each component of each odd site: 2 rows^2 reals.
 class DenseInverse {
@@ -20,8 +27,18 @@ class DenseInverse {
 
   /// matrices: eliminated, and of a lattice that fits. Applies the operator to unit vectors, and inverts on the host of every rank in
   /// double precision: 8 rows^3 flop by Gauss-Jordan elimination with exchanges of rows, on the cores of a worker; every element gets its
-  /// products one after another, so bits depend on nothing. Without an inverse there will be no numbers. Waits.
+  /// products one after another, so bits depend on nothing. Without an inverse is_finite() is false. Waits.
   explicit DenseInverse(const CoarseMatrices& matrices);
+
+  /// Of host memory on every rank while it is made: the matrix, and between ranks what MPI takes for their sum.
+  static double host_bytes(const Coord& lattice, int components, bool distributed) {
+    const double rows = static_cast<double>(volume(lattice)) / 2 * components;
+    return (distributed ? 2 : 1) * 2 * sizeof(double) * rows * rows;
+  }
+  /// Flop of the inversion, without those of the operator: of work that the thread which makes it counts, between ranks the root's.
+  double flops() const;
+  /// Whether all its elements are numbers: the same on every rank.
+  bool is_finite() const { return is_finite_; }
 
   const LatticePointer& lattice() const { return lattice_; }
   int components() const { return components_; }
@@ -32,6 +49,7 @@ class DenseInverse {
  private:
   LatticePointer lattice_;
   int components_;
+  bool is_finite_ = true;
   std::vector<runtime::Handle> rows_;
   runtime::Handle columns_;
 };

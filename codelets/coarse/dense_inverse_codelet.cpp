@@ -7,10 +7,12 @@
 #include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/observe/events.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <utility>
@@ -78,50 +80,138 @@ std::vector<Complex> columns_of(CoarseOperator& m, std::size_t rows) {
   return matrix;
 }
 
-/// In place, columns as they lie; in place of the rows' exchanges the columns'.
-void invert(std::vector<Complex>& matrix, std::size_t n) {
-  const runtime::Team& team = runtime::Session::current().cpu_team();
-  std::vector<std::size_t> pivots(n);
-  std::vector<Complex> pivot_row(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    // The elimination is of the transpose, whose rows lie together.
-    const auto size = [&](std::size_t row) {
-      const Complex z = matrix[row * n + k];
-      return std::abs(z.real()) + std::abs(z.imag());
-    };
-    std::size_t pivot = k;
-    for (std::size_t row = k + 1; row < n; ++row)
-      if (size(row) > size(pivot)) pivot = row;
-    pivots[k] = pivot;
-    const auto row_at = [&](std::size_t row) { return matrix.begin() + static_cast<std::ptrdiff_t>(row * n); };
-    if (pivot != k) std::swap_ranges(row_at(k), row_at(k + 1), row_at(pivot));
-    const Complex z = matrix[k * n + k];
-    const double norm2 = z.real() * z.real() + z.imag() * z.imag();
-    const double inverse_re = z.real() / norm2, inverse_im = -(z.imag() / norm2);
-    for (std::size_t j = 0; j < n; ++j) {
-      Complex& x = matrix[k * n + j];
-      const double re = j == k ? 1 : x.real(), im = j == k ? 0 : x.imag();
-      x = {re * inverse_re - im * inverse_im, re * inverse_im + im * inverse_re};
+/// Rows of a matrix, of which the elimination makes its inverse: a panel of pivots at a time, so that the matrix is read once for all of
+/// them. First the panel's own columns for all rows, which gives the pivots and what each row takes of each pivot row; then all other
+/// columns. Every element gets the products of the pivots in their order, as if these went one by one over the whole matrix.
+class Elimination {
+ public:
+  Elimination(std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team)
+      : matrix_(matrix), n_(n), team_(team), pivots_(n), panel_(n * panel_width), factors_(n * panel_width) {}
+
+  void run() {
+    for (std::size_t first = 0; first < n_; first += panel_width) {
+      const std::size_t width = std::min(panel_width, n_ - first);
+      eliminate_panel(first, width);
+      eliminate_rest(first, width);
+      copy_panel(first, width, false);
     }
-    std::copy(row_at(k), row_at(k + 1), pivot_row.begin());
-    team.for_range(static_cast<std::int64_t>(n), [&](std::int64_t begin, std::int64_t end, int) {
-      for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-        if (row == k) continue;
-        double* x = reinterpret_cast<double*>(&matrix[row * n]);
-        const double* p = reinterpret_cast<const double*>(pivot_row.data());
-        const double re = x[2 * k], im = x[2 * k + 1];
-        x[2 * k] = x[2 * k + 1] = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-          x[2 * j] -= re * p[2 * j] - im * p[2 * j + 1];
-          x[2 * j + 1] -= re * p[2 * j + 1] + im * p[2 * j];
+    for_rows([&](std::size_t row) {
+      for (std::size_t k = n_; k-- > 0;)
+        if (pivots_[k] != k) std::swap(matrix_[row * n_ + k], matrix_[row * n_ + pivots_[k]]);
+    });
+  }
+
+ private:
+  static constexpr std::size_t panel_width = 32;
+  static constexpr std::size_t tile = 64;  ///< columns of the pivot rows that stay in a cache while all rows take theirs
+
+  template <class Body>
+  void for_rows(Body&& body) const {
+    team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
+      for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) body(row);
+    });
+  }
+  /// x -= factor p.
+  static void subtract(Complex* to, Complex factor, const Complex* from, std::size_t count) {
+    auto* x = reinterpret_cast<double*>(to);
+    const auto* p = reinterpret_cast<const double*>(from);
+    const double re = factor.real(), im = factor.imag();
+    for (std::size_t j = 0; j < count; ++j) {
+      x[2 * j] -= re * p[2 * j] - im * p[2 * j + 1];
+      x[2 * j + 1] -= re * p[2 * j + 1] + im * p[2 * j];
+    }
+  }
+  static Complex product(Complex a, Complex b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+  static Complex inverse_of(Complex z) {
+    const double norm2 = z.real() * z.real() + z.imag() * z.imag();
+    return {z.real() / norm2, -(z.imag() / norm2)};
+  }
+
+  /// The panel's columns lie in a place of their own meanwhile: rows of the matrix are often a power of two apart.
+  void copy_panel(std::size_t first, std::size_t width, bool from_matrix) {
+    for_rows([&](std::size_t row) {
+      Complex* mine = &panel_[row * panel_width];
+      Complex* its = &matrix_[row * n_ + first];
+      if (from_matrix) std::copy_n(its, width, mine);
+      else std::copy_n(mine, width, its);
+    });
+  }
+
+  void eliminate_panel(std::size_t first, std::size_t width) {
+    copy_panel(first, width, true);
+    std::vector<Complex> pivot_row(width);
+    for (std::size_t c = 0; c < width; ++c) {
+      const std::size_t k = first + c;
+      const auto size = [&](std::size_t row) {
+        const Complex z = panel_[row * panel_width + c];
+        return std::abs(z.real()) + std::abs(z.imag());
+      };
+      std::size_t pivot = k;
+      for (std::size_t row = k + 1; row < n_; ++row)
+        if (size(row) > size(pivot)) pivot = row;
+      pivots_[k] = pivot;
+      if (pivot != k) {
+        std::swap_ranges(&matrix_[k * n_], &matrix_[k * n_] + n_, &matrix_[pivot * n_]);
+        for (std::vector<Complex>* of : {&panel_, &factors_})
+          std::swap_ranges(&(*of)[k * panel_width], &(*of)[k * panel_width] + panel_width, &(*of)[pivot * panel_width]);
+      }
+      Complex* own = &panel_[k * panel_width];
+      const Complex inverse = factors_[k * panel_width + c] = inverse_of(own[c]);
+      own[c] = 1;
+      for (std::size_t j = 0; j < width; ++j) own[j] = product(own[j], inverse);
+      std::copy_n(own, width, pivot_row.begin());
+      for_rows([&](std::size_t row) {
+        if (row == k) return;
+        Complex* x = &panel_[row * panel_width];
+        const Complex factor = factors_[row * panel_width + c] = x[c];
+        x[c] = 0;
+        subtract(x, factor, pivot_row.data(), width);
+      });
+    }
+  }
+
+  /// The panel's place in the matrix is passed over too; copy_panel() puts right what becomes of it.
+  void eliminate_rest(std::size_t first, std::size_t width) {
+    const std::size_t tiles = (n_ + tile - 1) / tile;
+    const auto columns_of = [&](std::size_t number) { return std::min(tile, n_ - number * tile); };
+    const auto factor = [&](std::size_t row, std::size_t c) { return factors_[row * panel_width + c]; };
+    const auto pivot_row = [&](std::size_t c, std::size_t number) { return &pivot_rows_[(number * panel_width + c) * tile]; };
+    pivot_rows_.resize(tiles * panel_width * tile);
+    team_.for_range(static_cast<std::int64_t>(tiles), [&](std::int64_t begin, std::int64_t end, int) {
+      for (auto number = static_cast<std::size_t>(begin); number < static_cast<std::size_t>(end); ++number) {
+        const std::size_t columns = columns_of(number);
+        for (std::size_t c = 0; c < width; ++c) {
+          Complex* x = &matrix_[(first + c) * n_ + number * tile];
+          for (std::size_t before = 0; before < c; ++before) subtract(x, factor(first + c, before), pivot_row(before, number), columns);
+          for (std::size_t j = 0; j < columns; ++j) x[j] = product(x[j], factor(first + c, c));
+          std::copy_n(x, columns, pivot_row(c, number));
+        }
+        for (std::size_t c = 0; c < width; ++c) {
+          Complex* x = &matrix_[(first + c) * n_ + number * tile];
+          for (std::size_t after = c + 1; after < width; ++after) subtract(x, factor(first + c, after), pivot_row(after, number), columns);
         }
       }
     });
+    team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::size_t number = 0; number < tiles; ++number)
+        for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+          if (row >= first && row < first + width) continue;
+          Complex* x = &matrix_[row * n_ + number * tile];
+          for (std::size_t c = 0; c < width; ++c) subtract(x, factor(row, c), pivot_row(c, number), columns_of(number));
+        }
+    });
   }
-  for (std::size_t k = n; k-- > 0;)
-    if (pivots[k] != k)
-      for (std::size_t row = 0; row < n; ++row) std::swap(matrix[row * n + k], matrix[row * n + pivots[k]]);
-}
+
+  std::vector<Complex>& matrix_;
+  std::size_t n_;
+  const runtime::Team& team_;
+  std::vector<std::size_t> pivots_;
+  std::vector<Complex> panel_;       ///< [row][column of the panel]
+  std::vector<Complex> factors_;     ///< what a row takes of each pivot row; of a pivot row itself the inverse of its pivot
+  std::vector<Complex> pivot_rows_;  ///< [tile][pivot][column of the tile]
+};
 
 /// Buffers: rows, columns, out; vectors of all blocks; the state where there is one.
 struct DenseTask {
@@ -173,6 +263,8 @@ const Codelet& dense_codelet() {
 
 }  // namespace
 
+void invert(std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team) { Elimination(matrix, n, team).run(); }
+
 bool DenseInverse::fits(const Coord& lattice, int components) {
   const std::int64_t sites = volume(lattice) / 2;
   return sites <= most_dense_pieces && sites * components <= most_rows;
@@ -187,9 +279,18 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
   CoarseOperator m(matrices, std::min(most_vectors, components_));
   std::vector<Complex> matrix = columns_of(m, rows);
   if constexpr (runtime::backend::computes) {
-    runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);
-    invert(matrix, rows);
+    if (cut.is_distributed())
+      runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);
+    invert(matrix, rows, runtime::Session::current().cpu_team());
+    with_reals(lattice_->precision(), [&](auto real) {
+      using F = decltype(real);
+      is_finite_ = std::all_of(matrix.begin(), matrix.end(), [](const Complex& z) {
+        return std::isfinite(static_cast<F>(z.real())) && std::isfinite(static_cast<F>(z.imag()));
+      });
+    });
   }
+  // Every rank does the same work: it counts once.
+  if (!cut.is_distributed() || runtime::mpi::Job::current().is_root()) runtime::Events::count_own_work({flops(), 0});
   for (const int b : lattice_->local_blocks())
     with_reals(lattice_->precision(), [&](auto real) {
       using F = decltype(real);
@@ -222,6 +323,11 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
         view[number_of(cut.lattice(), block, outer)] = static_cast<std::uint32_t>(block.index) << 16 | static_cast<std::uint32_t>(outer);
   }
   columns_.freeze();
+}
+
+double DenseInverse::flops() const {
+  const double rows = static_cast<double>(lattice_->sites_of_parity()) * components_;
+  return 8 * rows * rows * rows;
 }
 
 DenseSolver::DenseSolver(const DenseInverse& inverse, int vectors)
@@ -261,7 +367,7 @@ void DenseSolver::apply(const Field& out, const Field& in, const runtime::Guard&
     runtime::submit(lattice->precision() == Precision::double_ ? dense_codelet<double>() : dense_codelet<float>(), task, accesses,
                     {8 * numbers * vectors_,
                      2 * reals * (numbers + static_cast<double>(task.sites + task.column_sites) * inverse_.components() * vectors_)},
-                    placement_of(lattice->block(b)));
+                    placement_of(lattice->block(b), runtime::role_of(guard.when)));
   }
 }
 

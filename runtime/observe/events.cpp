@@ -70,6 +70,11 @@ void Events::count_submission(const Cost& cost) {
   own.cost.bytes += cost.bytes;
 }
 
+void Events::count_own_work(const Cost& cost) {
+  own.cost.flops += cost.flops;
+  own.cost.bytes += cost.bytes;
+}
+
 void Events::count_fused(std::size_t parts) {
   const std::int64_t more = static_cast<std::int64_t>(parts) - 1;
   submitted_parts_.fetch_add(more, std::memory_order_relaxed);

@@ -14,8 +14,13 @@ namespace {
 
 constexpr int most_levels = 4;
 
-/// Of aggregates of a level below the finest, along a direction in which that has so many sites.
-int coarse_extent(int sites) { return sites % 4 == 0 ? 2 : 3; }
+/// Of aggregates of a level below the finest, along a direction in which that has so many sites: the smallest of which there is an even
+/// number. 3 where there is none of these.
+int coarse_extent(int sites) {
+  for (const int extent : {2, 3, 5, 7})
+    if (sites % (2 * extent) == 0) return extent;
+  return 3;
+}
 bool can_be_divided(const Coord& lattice) {
   return std::all_of(lattice.begin(), lattice.end(), [](int extent) { return extent % (2 * coarse_extent(extent)) == 0; });
 }
@@ -61,8 +66,12 @@ Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int 
   return aggregate;
 }
 
+Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice) {
+  return lattice_of(settings, lattice, settings.levels - 1);
+}
+
 bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice) {
-  return coarse::DenseInverse::fits(lattice_of(settings, lattice, settings.levels - 1), 2 * settings.null_vectors);
+  return coarse::DenseInverse::fits(coarsest_lattice(settings, lattice), 2 * settings.null_vectors);
 }
 
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {

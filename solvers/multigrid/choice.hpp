@@ -14,8 +14,11 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 /// The same of a solver's: multigrid where the solver has it or settings of it are given.
 SolverSettings completed(SolverSettings settings, const Coord& lattice);
 
-/// Of the aggregates of a level, of complete settings: below the finest 2 sites along a direction that 4 divide, else 3.
+/// Of the aggregates of a level, of complete settings: below the finest the first of 2, 3, 5, 7 sites of which there is an even number
+/// along a direction, else 3.
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level);
+/// The lattice of the coarsest level.
+Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice);
 /// Whether the coarsest level is solved by its inverse (coarse::DenseInverse).
 bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice);
 /// Of which every block must have a whole number.

@@ -10,8 +10,11 @@
 #include "tests/reference/multigrid.hpp"
 #include "tests/reference/random.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 using namespace quarkstar;
@@ -283,4 +286,54 @@ TEST_CASE("aggregates that do not fit are refused by name") {
     const std::string parameter = refused(i % 2 == 0 ? whole : cut, aggregate, static_cast<int>(random.uniform() * 60) - 20);
     CHECK((parameter.empty() || parameter == "aggregate" || parameter == "null-vectors"));
   }
+}
+
+TEST_CASE("the dense inverse is made in panels with the bits of an elimination pivot by pivot") {
+  using Complex = std::complex<double>;
+  const auto plain = [](std::vector<Complex>& a, std::size_t n) {
+    std::vector<std::size_t> pivots(n);
+    const auto times = [](Complex x, Complex y) {
+      return Complex{x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    };
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto size = [&](std::size_t row) { return std::abs(a[row * n + k].real()) + std::abs(a[row * n + k].imag()); };
+      std::size_t pivot = k;
+      for (std::size_t row = k + 1; row < n; ++row)
+        if (size(row) > size(pivot)) pivot = row;
+      pivots[k] = pivot;
+      for (std::size_t j = 0; j < n && pivot != k; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
+      const Complex z = a[k * n + k];
+      const double norm2 = z.real() * z.real() + z.imag() * z.imag();
+      a[k * n + k] = 1;
+      for (std::size_t j = 0; j < n; ++j) a[k * n + j] = times(a[k * n + j], {z.real() / norm2, -(z.imag() / norm2)});
+      for (std::size_t row = 0; row < n; ++row) {
+        if (row == k) continue;
+        const Complex factor = a[row * n + k];
+        a[row * n + k] = 0;
+        for (std::size_t j = 0; j < n; ++j) a[row * n + j] -= times(factor, a[k * n + j]);
+      }
+    }
+    for (std::size_t k = n; k-- > 0;)
+      for (std::size_t row = 0; row < n && pivots[k] != k; ++row) std::swap(a[row * n + k], a[row * n + pivots[k]]);
+  };
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  for (const std::size_t n : {1, 7, 32, 33, 100, 192}) {
+    INFO(n << " rows");
+    const std::vector<Complex> matrix = random_coarse(n * n, seed + n);
+    std::vector<Complex> by_panels = matrix, expected = matrix;
+    coarse::invert(by_panels, n, session.cpu_team());
+    plain(expected, n);
+    CHECK(same_numbers(by_panels, expected));
+    double off = 0;  // of 1
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        Complex sum = i == j ? -1 : 0;
+        for (std::size_t k = 0; k < n; ++k) sum += matrix[i * n + k] * by_panels[k * n + j];
+        off = std::max(off, std::abs(sum));
+      }
+    CHECK(off < 1e-9);
+  }
+  std::vector<Complex> singular(40 * 40, 1.0);
+  coarse::invert(singular, 40, session.cpu_team());
+  CHECK(!std::isfinite(singular.front().real()));
 }

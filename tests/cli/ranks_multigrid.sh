@@ -11,6 +11,11 @@ for precision in double single; do
   compare 4 "${gcr[@]}" --precision $precision --ranks 1,1,2,2 --nrhs 1
 done
 
+# Levels that leave larger parts than so many ranks could have.
+expect 0 '^plaquette ' gauge generate even.ildg --lattice 8 8 8 8 --beta 6.0 --sweeps 1 --seed 7 --format ildg
+fails 2 'levels: 4 ranks in a grid of 1x1x1x4 are too many .* of 8x4x4x4 sites; give --levels 2, which has other bits, or start fewer ranks' \
+  4 "${gcr[@]}" --gauge even.ildg --levels 3 --ranks 1,1,1,4 --json x.json
+
 # A coarsest level without a dense inverse.
 expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 8 4 8 --beta 6.0 --sweeps 2 --seed 7 --format ildg
 wide=("${gcr[@]}" --gauge wide.ildg --null-vectors 16 --columns 0 --precision single)

@@ -1,4 +1,5 @@
 // GCR with multigrid on a GPU, bit for bit against the CPU's: set-up, cycle and solve.
+#include "solvers/multigrid/choice.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/together_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -9,12 +10,13 @@ namespace {
 
 constexpr std::uint64_t seed = 80211;
 
-SolverSettings settings_of(Precision precision, const Coord& aggregate) {
+/// levels: 0: as many as leave a dense inverse.
+SolverSettings settings_of(Precision precision, const Coord& aggregate, int levels = 0) {
   SolverSettings settings = battery::settings_of("gcr", precision);
   settings.link_reals = 18;
   settings.tolerance = 1e-6;
-  settings.multigrid =
-      MultigridSettings{.aggregate = aggregate, .null_vectors = 8, .coarse_steps = 8, .setup_steps = 10, .setup_cycles = 1};
+  settings.multigrid = MultigridSettings{
+      .aggregate = aggregate, .levels = levels, .null_vectors = 8, .coarse_steps = 8, .setup_steps = 10, .setup_cycles = 1};
   return settings;
 }
 
@@ -28,10 +30,12 @@ TEST_CASE("multigrid on a GPU has the CPU's bits") {
   const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{.kappa = 0.13};
   for (const Precision precision : {Precision::double_, Precision::single})
-    for (const Coord& aggregate : {Coord{4, 4, 4, 4}, Coord{2, 2, 2, 2}}) {
-      INFO(name_of(precision) << " aggregate " << aggregate[0]);
+    for (const auto& [aggregate, levels] : {std::pair{Coord{4, 4, 4, 4}, 0}, {Coord{2, 2, 2, 2}, 0}, {Coord{2, 2, 2, 2}, 2}}) {
+      INFO(name_of(precision) << " aggregate " << aggregate[0] << " levels " << levels);
       battery::SolveCase c;
-      c.settings = settings_of(precision, aggregate);
+      c.settings = settings_of(precision, aggregate, levels);
+      // By GCR on the coarsest level.
+      CHECK(has_dense_inverse(completed(*c.settings.multigrid, lattice), lattice) == (levels == 0));
       const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
       CHECK(expected.result.converged());
       c.gpus = 1;
@@ -39,6 +43,10 @@ TEST_CASE("multigrid on a GPU has the CPU's bits") {
         c.blocks = blocks;
         battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
       }
+      if (runtime::gpus().size() < 2) continue;
+      c.gpus = 2;
+      c.blocks = {1, 1, 1, 2};
+      battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
     }
 }
 

@@ -71,6 +71,7 @@ if [ "$gpus" -gt 1 ]; then
 else
   echo "SKIPPED two ranks on two GPUs: one GPU"
 fi
+multigrid=(--precision single --solver multigrid --null-vectors 8 --setup-steps 10 --setup-cycles 1)
 for place in "${places[@]}"; do
   wilson=(solve --gauge wide.ildg --kappa 0.13 --columns 0-1 --tol 1e-10)
   compare "$place" "${wilson[@]}" --precision double
@@ -80,6 +81,8 @@ for place in "${places[@]}"; do
   compare "$place" "${wilson[@]}" --precision half --solver gcr --check-every 1
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
   compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
+  compare "$place" "${wilson[@]}" "${multigrid[@]}"
+  fused "$place, multigrid"
   # shellcheck disable=SC2054  # commas belong to the flag
   hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
   compare "$place" "${hisq[@]}" --precision double
@@ -100,6 +103,8 @@ for place in "${places[@]}"; do
   compare "$place" "${wilson[@]}" --precision half --links 8
   compare "$place" "${wilson[@]}" --precision half --solver gcr --check-every 1
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  compare "$place" "${wilson[@]}" "${multigrid[@]}"
+  fused "$place, two hosts, multigrid"
   compare "$place" "${hisq[@]}" --precision double
   compare "$place" "${hisq[@]}" --precision half --links 9
   fused "$place, two hosts, HISQ"

@@ -4,6 +4,7 @@
 
 #include "apps/run/config.hpp"
 #include "apps/run/parse.hpp"
+#include "apps/run/solve_plan.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -75,4 +76,20 @@ TEST_CASE("weights of ranks as a setting") {
   }
   CHECK(config.rank_weights.given == std::vector{3.0, 1.5});
   for (const char* bad : {"", "3,0", "3,-1", "3;1", "fast", "1,,2"}) CHECK_THROWS_AS(field->set(config, bad), BadValue);
+}
+
+TEST_CASE("fewer levels of multigrid let more workers own blocks, and the most of them that do are named") {
+  SolverSettings solver;
+  const Coord lattice{32, 32, 32, 64};
+  CHECK(!levels_for_more_owners(solver, lattice, lattice, 4, 8));  // no multigrid
+  solver.solver = "multigrid";
+  CHECK(whole_units(solver, lattice) == Coord{32, 16, 16, 16});
+  CHECK(levels_for_more_owners(solver, lattice, lattice, 4, 8) == 3);
+  CHECK(!levels_for_more_owners(solver, lattice, lattice, 8, 8));
+  // A part of a rank: with units of 8 sites it has no more blocks.
+  CHECK(levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 1, 8) == 3);
+  CHECK(levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 2, 8) == 2);
+  CHECK(!levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 4, 8));
+  CHECK(fewer_levels(solver, lattice, [](const Coord& whole) { return whole[0] <= 8; }) == 2);
+  CHECK(!fewer_levels(solver, lattice, [](const Coord&) { return false; }));
 }
