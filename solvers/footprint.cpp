@@ -96,7 +96,8 @@ Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovS
   const double space = settings.recycle > 0 ? RecycledSpace::most_vectors_for(settings.recycle, n) : 0;
   if (settings.precision == Precision::double_)
     return {static_cast<double>(n) * (outer + krylov + (gathers > 0 ? bridge + 2 + gathers : 0)) + space, 0};
-  return {static_cast<double>(n) * (outer + bridge + images + gathers) + space, static_cast<double>(n) * (2 + krylov)};
+  const int before = settings.recycle > 0 ? 1 : 0;  // the solution at the last pause, beside refreshes
+  return {static_cast<double>(n) * (outer + bridge + images + gathers + before) + space, static_cast<double>(n) * (2 + krylov)};
 }
 
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities
@@ -202,7 +203,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   };
   // A partial sum per task and vector: interior and boundary, three of every hopping operator; and those of the solver.
   const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.keeps_directions ? 2.0 * settings.restart : 0)) * n;
-  const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver;
+  const double of_space = settings.recycle > 0 ? RecycledSpace::sums_on_a_block(settings.recycle, n) : 0;
+  const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver + of_space;
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
     const auto total = [&](const Vectors& fields) {
@@ -227,6 +229,12 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
       settings.in_flight * (static_cast<double>(recurrences_of(settings, solver, n).state_bytes) +
                             static_cast<double>(sizeof(double)) * n * recorded_iterations(settings.max_iterations));
+  if (settings.recycle > 0) {  // each process has the same matrices: they count where its work on the host does
+    std::set<int> ranks;
+    for (const runtime::Block& block : decomposition.blocks())
+      if (ranks.insert(block.rank).second)
+        blocks[static_cast<std::size_t>(block.index)].scalars += RecycledSpace::matrix_bytes(settings.recycle, n);
+  }
   return blocks;
 }
 

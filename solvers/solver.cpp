@@ -147,6 +147,7 @@ struct Solver::Impl {
   std::shared_ptr<RecycledSpace> recycled{};  ///< settings.recycle: what deflation is by, once there has been a solve
   double recycled_mass = 0;
   std::size_t recycled_from = 0;  ///< right-hand sides whose solves have gathered
+  bool recycles = false;          ///< the space serves the solve that runs
 
   void set_up_multigrid() {
     PreparedAction& fine = prepared.krylov();
@@ -170,14 +171,16 @@ struct Solver::Impl {
   const LatticePointer& lattice() const { return prepared.outer->lattice(); }
 
   /// Whether a solve gathers modes: the first right-hand sides, a fourth of the modes. Later ones would improve them by less than it costs.
-  bool gathers() const { return recycled && 4 * recycled_from < static_cast<std::size_t>(settings.recycle); }
-  /// Whether there is something known of the operator's inverse.
-  bool deflates() const { return deflation && !(recycled && recycled->is_empty()); }
+  bool gathers() const { return recycles && 4 * recycled_from < static_cast<std::size_t>(settings.recycle); }
+  /// Whether there is something known of the operator's inverse, for the solve that runs.
+  bool deflates() const { return deflation && (!recycled || (recycles && !recycled->is_empty())); }
 
-  /// The space that solves for these masses gather, and begin with; a new one where they are of another operator than those before.
+  /// The space that a solve for these masses gathers, and begins with; a new one where they are of another operator than those before. On
+  /// the other parity than the space's a solve has none and leaves the space as it is, for who needs both asks for them in turns.
   void set_recycled(std::span<const double> masses, int parity) {
     const double mass = is_hermitian ? 0 : masses[0];  // a shift leads from there to any other
-    if (recycled && recycled->parity() == parity && recycled_mass == mass) return;
+    recycles = !recycled || recycled_mass != mass || recycled->parity() == parity;
+    if (recycled && recycled_mass == mass) return;
     recycled_mass = mass;
     recycled_from = 0;
     recycled = std::make_shared<RecycledSpace>(lattice(), parity, components, settings.recycle);
@@ -239,7 +242,7 @@ struct Solver::Impl {
       if (is_hermitian && !done) limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
       double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
       // Of modes that are only nearly right a part is left, which the Krylov solver would have to take out: soon it goes by a correction.
-      if (recycled && deflates()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
+      if (recycles && deflates()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
     return limits;
@@ -299,11 +302,21 @@ struct Solver::Impl {
           transfer::convert(low_r, scaled, due);
         };
       }
+      std::optional<Field> before;  // x at the last pause: of what is gained a refresh has moved some into x already
       if (gathers()) {
+        if (refreshes) {
+          before.emplace(lattice(), x.parity(), components, x.vectors());
+          blas::submit<blas::Fill>({&*before}, {0.0});
+        }
         limits.pauses.every = limits.check_every = iterations_of_a_gain;
         limits.pauses.at = [&](const Field& low) {
           add_to_x(low, {});
           blas::submit<blas::Fill>({&low}, {0.0});
+          if (before) {
+            blas::submit<blas::Scale>({&wide, &x}, {1.0});
+            blas::submit<blas::AddScaled>({&wide, &*before}, {-1.0});
+            blas::submit<blas::Scale>({&*before, &x}, {1.0});
+          }
           recycle(*outer_system, wide, goal.mass);
         };
       }

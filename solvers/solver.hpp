@@ -74,14 +74,16 @@ class Solver {
   /// right-hand sides share a Krylov space and one mass; with `multishift`, for one source and many masses, all share a Krylov space where
   /// the guesses are zero, before `cg` refines each (other guesses are refined at once). With settings.recycle solves begin with what those
   /// before them have gathered, so that bits depend on the solves before and on which are solved together; they must come one after the
-  /// other, and right-hand sides of a solve are of one mass where the even-odd system is not hermitian. Never throws for a numerical
-  /// failure: each result's reason tells, and the solution then holds the last iterate. Throws ShapeError where numbers of sources, masses
-  /// and solutions differ, or the boxes of sources or of solutions among themselves; Error(input) for a mass that makes no sense. Under MPI
-  /// sources and solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same
-  /// time, each with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov
-  /// space, which can only begin from zero, none are taken, and a solve that is interrupted then ends with the guess. use: called at the
-  /// end, before the solutions are copied to the host. With sources on the sites of request.parity alone, solutions there are those of its
-  /// even-odd system (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
+  /// other, and right-hand sides of a solve are of one mass where the even-odd system is not hermitian. There a solve for another mass
+  /// drops what was gathered and begins anew: masses that alternate want a solver each. Solves on the other parity than that of the first
+  /// one neither gather nor use anything. Never throws for a numerical failure: each result's reason tells, and the solution then holds the
+  /// last iterate. Throws ShapeError where numbers of sources, masses and solutions differ, or the boxes of sources or of solutions among
+  /// themselves; Error(input) for a mass that makes no sense. Under MPI sources and solutions are this rank's part (or whole), and all
+  /// ranks solve together. Programs of runtime::Turns may solve at the same time, each with the bits of its solve alone;
+  /// SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can only begin from zero, none are
+  /// taken, and a solve that is interrupted then ends with the guess. use: called at the end, before the solutions are copied to the host.
+  /// With sources on the sites of request.parity alone, solutions there are those of its even-odd system (docs/conventions.md, section 3;
+  /// staggered: 2m times), and true residuals are of it too.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
                                  const SolveRequest& request = {});

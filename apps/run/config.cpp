@@ -157,6 +157,9 @@ void check_three_points(const RunConfig& config) {
     refuse("three-points", what + ", for which there is no operator here", "leave out csw, or the three-point functions");
   if (!deflation_file(config).empty())
     refuse("three-points", what + ", of which the eigenvectors are none", "leave out deflate, or the three-point functions");
+  if (config.solver.recycle > 0)
+    refuse("three-points", what + ", and modes that are gathered of one serve the other nothing",
+           "leave out recycle, or the three-point functions");
   if (config.solver.multigrid || find_krylov_solver(config.solver.solver)->multigrid)
     refuse("three-points", what + ", for which this multigrid is none", "use --solver bicgstab, or leave out the three-point functions");
 }

@@ -284,7 +284,7 @@ std::vector<Setting> make_settings() {
       {"deflate", "FILE", "Eigenvectors of this configuration and operator, of `quarkstar eigen`: solves begin with what they know",
        set_deflation_file, [](const RunConfig& c) -> json { return deflation_file(c).empty() ? json() : json(deflation_file(c)); }},
       {"recycle", "N",
-       "cg, cgnr: low modes that solves gather as they run, with which those after them begin: 8 to 512, e.g. 48 (default 0, none)",
+       "cg, cgnr: low modes that solves gather as they run, with which those after them begin: 8 to 128, e.g. 48 (default 0, none)",
        [](RunConfig& c, Text v) { c.solver.recycle = parse_integer(v, 0, RecycledSpace::most_modes); },
        [](const RunConfig& c) -> json { return c.solver.recycle > 0 ? json(c.solver.recycle) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",

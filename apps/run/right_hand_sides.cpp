@@ -47,10 +47,11 @@ std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::
       }
     return result;
   }
+  const bool one_mass = solver.one_operator || (config.solver.recycle > 0 && !config.action->is_hermitian);
   for (const std::size_t m : masses)
     for (std::size_t s = 0; s < sources; ++s)
       for (const int column : config.columns) {
-        const bool other_mass = !result.empty() && result.back().back().mass != m && solver.one_operator;
+        const bool other_mass = !result.empty() && result.back().back().mass != m && one_mass;
         if (result.empty() || result.back().size() == most || other_mass) result.emplace_back();
         result.back().push_back({s, column, m});
       }

@@ -20,8 +20,9 @@ struct RightHandSide {
 std::vector<std::vector<std::size_t>> operators_of(const RunConfig& config);
 
 /// Right-hand sides of one operator in the groups in which they are solved together, one after the other: config.nrhs at most, of any
-/// sources, columns and masses; those of one mass follow each other, for they take about the same iterations. With `blockcg` a group has
-/// one mass, with `multishift` one column of one source, with as many masses as go together.
+/// sources, columns and masses; those of one mass follow each other, for they take about the same iterations. With `blockcg`, and where
+/// modes are gathered of an operator that masses do not shift, a group has one mass, with `multishift` one column of one source, with as
+/// many masses as go together.
 std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::span<const std::size_t> masses);
 
 /// Places of masses m > 0 and -m, both in the list: of twisted mass the two flavours.

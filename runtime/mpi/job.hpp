@@ -116,7 +116,7 @@ class Job {
   /// The same, and ends all processes of the job.
   [[noreturn]] void fail_alone(const std::string& message, int code) noexcept;
 
-  /// Ends all processes of the job at once.
+  /// Ends all processes of the job, half a second later where there is a launcher, which has texts to pass on.
   [[noreturn]] void abort(int code);
 
   /// The collective call that the main thread waits in, or nullptr: for a watchdog.

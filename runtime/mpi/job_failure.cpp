@@ -98,7 +98,12 @@ void Job::abort(int code) {
     if (program->lost) program->lost(code);
     wait_for_ever();
   }
-  if (connected_) MPI_Abort(MPI_COMM_WORLD, code);
+  if (connected_) {
+    // What was printed passes through the launcher, which on some systems drops what comes together with the end.
+    std::fflush(stderr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
   std::_Exit(code);
 }
 

@@ -34,6 +34,8 @@ void multiply(const Field& out, const Field* base, const Field& in, const SmallM
   blas::multiply(out, base, in, blas::VectorMatrix::of(&MatrixState::matrix), handle);
 }
 
+double multiplication_bytes() { return sizeof(MatrixState); }
+
 double basis_bytes(const runtime::Block& block, int components, int vectors) {
   return static_cast<double>(vectors) * static_cast<double>(volume(block.extents)) / 2 *
          static_cast<double>(site_bytes(Precision::double_, 2 * components));

@@ -55,6 +55,8 @@ class Basis {
 /// Bytes of so many vectors on a block.
 double basis_bytes(const runtime::Block& block, int components, int vectors);
 
+/// Bytes of the host that multiply() takes until its tasks have ended.
+double multiplication_bytes();
 /// V^+ V of one field. Waits for it.
 SmallMatrix gram_of(const Field& v);
 /// out = base + in m, without base in m: blas::multiply() by a matrix of the host.

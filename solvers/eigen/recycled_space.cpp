@@ -25,8 +25,25 @@ RecycledSpace::RecycledSpace(const LatticePointer& lattice, int parity, int comp
 
 int RecycledSpace::most_vectors_for(int modes, int n) { return whole_tiles(largest(modes, n)) + whole_tiles(modes) + block; }
 
+double RecycledSpace::matrix_bytes(int modes, int n) {
+  const double all = largest(modes, n), capacity = largest(modes, most_vectors),
+               tiles = 1.0 * whole_tiles(static_cast<int>(all)) / Basis::tile_for(block);
+  // V^+ V and V^+ A V stay. Rayleigh and Ritz hold at once, at their peak: an eigensolver's matrix and vectors, the two factors, a product
+  // and its operands. While V shrinks there is the rotation too, and a matrix for every task that turns a field into another.
+  constexpr double matrices = 8, complex_bytes = 16;
+  const double rotations = tiles * whole_tiles(modes) / Basis::tile_for(block) * multiplication_bytes();
+  return complex_bytes * (2 * capacity * capacity + matrices * all * all) + rotations;
+}
+
+double RecycledSpace::sums_on_a_block(int modes, int n) { return 2.0 * whole_tiles(largest(modes, n)) * n; }
+
+const RecycledSpace::Ritz& RecycledSpace::ritz() const {
+  if (!ritz_) ritz_ = computed_ritz();
+  return *ritz_;
+}
+
 /// Directions of V that are shorter than `resolution` of the longest are what rounding leaves of them.
-RecycledSpace::Ritz RecycledSpace::ritz() const {
+RecycledSpace::Ritz RecycledSpace::computed_ritz() const {
   constexpr double resolution = 1e-6;
   const int count = basis_.count();
   const OrthonormalFactors factors = orthonormal_factors(gram_.topLeftCorner(count, count), resolution);
@@ -42,7 +59,7 @@ RecycledSpace::Ritz RecycledSpace::ritz() const {
 }
 
 void RecycledSpace::shrink() {
-  const Ritz now = ritz();
+  const Ritz& now = ritz();
   const int kept = std::min(whole_blocks(modes_), static_cast<int>(now.values.size())), all = whole_blocks(kept);
   SmallMatrix rotation = SmallMatrix::Zero(basis_.count(), all);
   rotation.leftCols(kept) = now.vectors.leftCols(kept);
@@ -51,6 +68,7 @@ void RecycledSpace::shrink() {
   images_.setZero();
   gram_.topLeftCorner(kept, kept).setIdentity();
   for (int i = 0; i < kept; ++i) images_(i, i) = now.values[static_cast<std::size_t>(i)];
+  ritz_.reset();
 }
 
 void RecycledSpace::add(const Field& d, const Field& images) {
@@ -65,6 +83,7 @@ void RecycledSpace::add(const Field& d, const Field& images) {
   }
   if (scale.isZero(0)) return;
   if (basis_.count() + more > largest(modes_, n)) shrink();
+  ritz_.reset();
   const int before = basis_.count(), count = before + more;
   const Field some = basis_.field();
   for (int first = 0; first < n; first += block) {
@@ -88,7 +107,7 @@ std::vector<double> RecycledSpace::values() const { return is_empty() ? std::vec
 
 void RecycledSpace::apply(const Field& out, const Field& in, const PerVector& shifts) const {
   if (in.vectors() != out.vectors() && in.vectors() != 1) throw ShapeError("RecycledSpace::apply", "fields of other numbers of vectors");
-  const Ritz now = ritz();
+  const Ritz& now = ritz();
   const SmallMatrix c = now.vectors.adjoint() * basis_.products(in);
   SmallMatrix weighted(c.rows(), out.vectors());
   for (int v = 0; v < out.vectors(); ++v)

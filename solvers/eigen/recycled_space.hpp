@@ -3,6 +3,7 @@
 #include "solvers/eigen/basis.hpp"
 #include "solvers/projector.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace quarkstar {
@@ -20,9 +21,13 @@ class RecycledSpace : public Projector {
   /// On a lattice in double precision. modes: N, from least_modes to most_modes, else ShapeError.
   RecycledSpace(const LatticePointer& lattice, int parity, int components, int modes);
 
-  static constexpr int least_modes = 8, most_modes = 512;
+  /// most_modes: Rayleigh and Ritz take 1 s on one core at 128, and eight times as long for twice as many.
+  static constexpr int least_modes = 8, most_modes = 128;
   /// Vectors that are in memory at the peak, where n are added at a time.
   static int most_vectors_for(int modes, int n);
+  /// Bytes that the host has besides: matrices of products, and how many of these sums are on each block.
+  static double matrix_bytes(int modes, int n);
+  static double sums_on_a_block(int modes, int n);
 
   bool is_empty() const { return basis_.count() == 0; }
   /// V grows by the vectors d, of any length; images: A d. What is not finite, or zero, is left out. Waits.
@@ -38,12 +43,14 @@ class RecycledSpace : public Projector {
     std::vector<double> values;  ///< ascending
     SmallMatrix vectors;         ///< columns: orthonormal combinations of V
   };
-  Ritz ritz() const;
+  const Ritz& ritz() const;
+  Ritz computed_ritz() const;
   void shrink();
 
   int modes_;
   Basis basis_;
-  SmallMatrix gram_, images_;  ///< V^+ V, V^+ A V
+  SmallMatrix gram_, images_;         ///< V^+ V, V^+ A V
+  mutable std::optional<Ritz> ritz_;  ///< until V changes: once gathering has ended it serves every correction
 };
 
 }  // namespace quarkstar

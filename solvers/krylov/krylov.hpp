@@ -30,7 +30,7 @@ struct KrylovState;
 struct Pauses {
   int every = 0;  ///< iterations from one to the next
   /// Called where every vector pauses or has stopped, at the last iteration too; may submit, wait, and move the solution so far to a sum of
-  /// its own: x += ..., x = 0. Empty: no pauses.
+  /// its own: x += ..., x = 0. Empty: no pauses. Progress and `observe` are called before it, once each time.
   std::function<void(const Field& x)> at{};
 };
 
@@ -70,8 +70,9 @@ struct KrylovResult {
 /// Of all of them.
 struct KrylovResults {
   std::vector<KrylovResult> of_vectors;
-  int refreshes = 0;  ///< reliable updates that happened to any right-hand side
-  Work idle;          ///< submitted ahead and not done, because the graph had stopped or no refresh was due
+  int refreshes = 0;         ///< reliable updates that happened to any right-hand side
+  Work idle;                 ///< submitted ahead and not done, because the graph had stopped or no refresh was due
+  bool interrupted = false;  ///< on some rank the progress has said so; all ranks have the same
 };
 
 /// Called now and then with the iterations so far and |r|^2 of every vector; false, on any rank, interrupts on all. No collective calls

@@ -38,6 +38,17 @@ struct Interrupt {
   }
 };
 
+/// Gives the verdict on an iteration its effect before the next one begins.
+struct EndIteration {
+  static constexpr const char* name = "scalar.end_iteration";
+  static constexpr bool ends_iteration = false;
+  static constexpr bool from_outside = true;
+  template <class State>
+  static QUARKSTAR_HD void run(State& state, int v, const double*) {
+    state.take_pending(v);
+  }
+};
+
 /// Whether a solve pauses. Not where nothing is computed: no state says then where it is.
 inline bool pauses(const KrylovLimits& limits) { return runtime::backend::computes && limits.pauses.at; }
 
@@ -69,8 +80,9 @@ KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimi
       limits.observe(seen, [&state] { return static_cast<const KrylovState&>(*runtime::HostView<State>(state.handle())); });
   };
   const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
-  const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, observe, iteration);
-  KrylovResults results{std::vector<KrylovResult>(static_cast<std::size_t>(seen.vectors)), seen.status.refreshes, idle};
+  const auto [seen, idle, interrupted] =
+      run_in_batches<Interrupt, EndIteration>(state, limits.check_every, refresh_every, pauses(limits), proceed, observe, iteration);
+  KrylovResults results{std::vector<KrylovResult>(static_cast<std::size_t>(seen.vectors)), seen.status.refreshes, idle, interrupted};
   const runtime::HostView<double> history(state.history());
   for (int v = 0; v < seen.vectors; ++v) {
     KrylovResult& result = results.of_vectors[static_cast<std::size_t>(v)];
@@ -106,6 +118,13 @@ class RecurrenceOn : public Recurrence {
     KrylovResults results = go_on();
     for (bool ended = !pauses(limits_); !ended;) {
       limits_.pauses.at(x);
+      if (results.interrupted) {  // the vectors that would go on, which have stopped for the pause alone
+        for (std::size_t v = 0; v < static_cast<std::size_t>(n_); ++v)
+          if (KrylovResult& of_vector = results.of_vectors[v];
+              of_vector.reason == StopReason::iteration_limit && of_vector.iterations < limits_.most_iterations[v])
+            of_vector.reason = StopReason::interrupted;
+        break;
+      }
       const KrylovResults before = results;
       ended = !runtime::HostView<State>(state_.handle(), runtime::HostAccess::modify)
                    ->go_on(limits_.pauses.every, limits_.most_iterations.data(), state_.steps_submitted());

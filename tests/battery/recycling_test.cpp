@@ -254,6 +254,85 @@ TEST_CASE("pauses: limits of iterations hold, and the work is counted") {
   }
 }
 
+TEST_CASE("a solve that gathers ends at the look after its progress has said so, as a plain one does") {
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(extents, seed + 20, 0.3);
+  constexpr double kappa = 0.158;
+  const wilson::Action action(gauge, {.kappa = kappa});
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
+  std::vector<HostField> sources;
+  for (std::uint64_t v = 0; v < 2; ++v) sources.push_back(battery::to_host(reference::random_field(extents, 4, seed + 500 + v)));
+  const std::vector<double> kappas(2, kappa);
+  for (const Precision precision : precisions) {
+    INFO(name_of(precision));
+    SolverSettings settings = battery::settings_of("cgnr", precision);
+    settings.recycle = 24;
+    Solver solver(whole, action, settings), undisturbed(whole, action, settings);
+    for (const int looks : {1, 3}) {
+      INFO("looks " << looks);
+      int seen = 0;
+      std::vector<HostField> solutions(2, HostField(spinor_components, extents));
+      const std::vector<SolveResult> results = solver.solve(sources, kappas, solutions, [&](int, double) { return ++seen < looks; });
+      CHECK(seen == looks);
+      for (std::size_t v = 0; v < 2; ++v) {
+        CHECK(results[v].reason == StopReason::interrupted);
+        CHECK(results[v].iterations == 8 * looks);
+        const reference::Field b = battery::to_reference(sources[v]), x = battery::to_reference(solutions[v]);
+        const double residual = std::sqrt(reference::norm2(b - reference::wilson(gauge, kappa, x)) / reference::norm2(b));
+        CHECK(residual == doctest::Approx(results[v].true_residual).epsilon(1e-10));
+      }
+    }
+    // Progress that lets a solve go on changes no bits; the space that was gathered until then serves the next solve.
+    std::vector<HostField> solutions(2, HostField(spinor_components, extents));
+    Solver watched(whole, action, settings);
+    int looks = 0;
+    const std::vector<SolveResult> with = watched.solve(sources, kappas, solutions, [&](int, double) { return ++looks > 0; });
+    const TogetherOutcome without = battery::solve_together(undisturbed, sources, kappas);
+    const TogetherOutcome after = battery::solve_together(solver, sources, kappas);
+    CHECK(looks >= without.results[0].iterations / 8);
+    for (std::size_t v = 0; v < 2; ++v) {
+      CHECK(with[v].residual_history == without.results[v].residual_history);
+      CHECK(after.results[v].converged());
+    }
+  }
+}
+
+TEST_CASE("solves on the other parity leave a space as it is, and are plain ones") {
+  MESSAGE("seed " << seed);
+  constexpr Coord lattice{8, 8, 8, 8};
+  constexpr double mass = 0.002;
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed, 0.1), battery::naik_weight);
+  const staggered::Action action(links);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 2, seed + 5);
+  for (const Precision precision : {Precision::double_, Precision::single}) {
+    INFO(name_of(precision));
+    SolverSettings settings = battery::staggered_settings("cg", precision);
+    Solver plain(whole, action, settings);
+    settings.recycle = 32;
+    Solver solver(whole, action, settings), alone(whole, action, settings);
+    const auto on = [&](Solver& by, int parity) {
+      const std::vector<double> masses(2, mass);
+      TogetherOutcome outcome{{}, std::vector<HostField>(2, HostField(colour_components, lattice))};
+      outcome.results = by.solve(sources, masses, outcome.solutions, {}, {}, {}, {.parity = parity});
+      return outcome;
+    };
+    const TogetherOutcome expected = on(plain, 1), before = on(alone, 0), last = on(alone, 0);
+    std::vector<TogetherOutcome> got;
+    for (const int parity : {0, 1, 0, 1}) got.push_back(on(solver, parity));
+    CHECK(3 * most_iterations(last) <= 2 * most_iterations(before));
+    for (std::size_t v = 0; v < 2; ++v) {
+      battery::check_same_bits(got[0], v, before, v);
+      battery::check_same_bits(got[1], v, expected, v);
+      battery::check_same_bits(got[2], v, last, v);
+      battery::check_same_bits(got[3], v, expected, v);
+    }
+  }
+}
+
 TEST_CASE("recycling is refused by name where it cannot be") {
   const Coord extents{4, 4, 4, 4};
   const HostGauge gauge = reference::near_unit_gauge(extents, seed, 0.3);
@@ -264,7 +343,7 @@ TEST_CASE("recycling is refused by name where it cannot be") {
   settings.recycle = 16;
   CHECK_THROWS_WITH_AS(Solver(whole, action, settings), doctest::Contains("recycle: bicgstab gathers no modes"), Error);
   settings.solver = "cgnr";
-  for (const int modes : {-1, 7, 513}) {
+  for (const int modes : {-1, 7, 129}) {
     settings.recycle = modes;
     CHECK_THROWS_WITH_AS(Solver(whole, action, settings), doctest::Contains("recycle: "), Error);
   }
@@ -280,23 +359,34 @@ TEST_CASE("solves that gather take the memory that their footprint says") {
   MESSAGE("seed " << seed);
   const Coord extents{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(extents, seed, 0.3);
-  constexpr int n = 4;
   constexpr double kappa = 0.15;
   std::vector<HostField> sources;
-  for (std::uint64_t v = 0; v < 2 * n; ++v) sources.push_back(battery::to_host(reference::random_field(extents, 4, seed + 300 + v)));
-  for (const Precision precision : {Precision::double_, Precision::single}) {
+  for (std::uint64_t v = 0; v < 36; ++v) sources.push_back(battery::to_host(reference::random_field(extents, 4, seed + 300 + v)));
+  struct Case {
+    Precision precision;
+    int modes, n;
+    Coord blocks;
+  };
+  // In each the space is full, and shrinks; the last is the largest there is, on many blocks.
+  for (const Case& of : {Case{Precision::double_, 24, 4, {1, 1, 1, 2}},
+                         {Precision::single, 24, 4, {1, 1, 1, 2}},
+                         {Precision::single, RecycledSpace::most_modes, 12, {1, 2, 2, 2}}}) {
+    const Precision precision = of.precision;
+    const int n = of.n;
     INFO(name_of(precision));
     SolverSettings settings = battery::settings_of("cgnr", precision);
-    settings.recycle = 24;  // the space is full, and shrinks
-    settings.tolerance = 1e-8;
+    settings.recycle = of.modes;
+    settings.tolerance = of.modes > 24 ? 1e-10 : 1e-8;
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-    const runtime::Decomposition decomposition(extents, {1, 1, 1, 2}, 1);
+    const runtime::Decomposition decomposition(extents, of.blocks, 1);
     const std::size_t before = runtime::host_memory_use().now;
     runtime::restart_peak();
     int iterations = 0;
     {
       Solver solver(decomposition, wilson::Action(gauge, {.kappa = kappa}), settings);
-      for (const TogetherOutcome& outcome : solve_groups(solver, sources, n, kappa))
+      const auto together = static_cast<std::size_t>(n);
+      for (const TogetherOutcome& outcome :
+           solve_groups(solver, {sources.begin(), sources.begin() + (of.modes > 24 ? 3 : 2) * n}, together, kappa))
         iterations = std::max(iterations, most_iterations(outcome));
     }
     const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
@@ -304,8 +394,7 @@ TEST_CASE("solves that gather take the memory that their footprint says") {
     for (const Footprint& block : footprint(decomposition, settings, operator_shape(kind_named("wilson"), {}, settings), {&n, 1}))
       estimated += block.total();
     MESSAGE(name_of(precision) << ": " << iterations << " iterations, " << taken << " bytes of " << estimated);
-    constexpr double matrices = 128 * 16384;  // of products, which do not grow with the lattice
-    CHECK(estimated + matrices > taken);
-    CHECK(estimated < 1.05 * taken);
+    CHECK(estimated > 0.97 * taken);
+    CHECK(estimated < 1.1 * taken);
   }
 }

@@ -25,6 +25,12 @@ marker='column 1/12 done'
 interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --out out --json run.json --trace trace.json
 absent out run.json trace.json
 
+# In the first group, while it gathers modes: it ends there, and not where it is solved.
+marker='column 1/12: iteration'
+interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --recycle 48 --json run.json --checkpoint gathered
+absent run.json
+! grep -q '|r|/|b| .*e-1[0-9]' stderr.txt || { cat stderr.txt; die "a solve that gathers went on to its end"; }
+
 marker='sweep 1/'
 interrupt gauge generate new.ildg --lattice 8 8 8 8 --beta 6 --sweeps 1000000 --seed 1 --format ildg
 absent new.ildg

@@ -1,7 +1,12 @@
 # What the tests on several MPI ranks share. Sourced after testing.bash.
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 77; }
 
-launch() { timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@" >stdout.txt 2>stderr.txt; }
+launch() {
+  local got=0
+  timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@" >stdout.txt 2>stderr.txt || got=$?
+  [ $got != 124 ] || echo "no end within 300 s" | tee -a stderr.txt
+  return $got
+}
 # ranks N ARGUMENT...: the command on N ranks that share this machine's cores.
 ranks() {
   local count=$1

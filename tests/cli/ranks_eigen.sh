@@ -11,8 +11,8 @@ expect 0 '^wrote one.json' "${solve[@]}" --json one.json --deflate one.h5
 history() { sed -n '/"residual_history"/,/]/p' "$1"; }
 for grid in 1,1,1,2 2,1,1,2; do
   count=$((${grid//,/*}))
-  ranks $count eigen "${common[@]}" --modes 8 --out several.h5 --ranks $grid || { cat stderr.txt; die "eigen on ranks $grid"; }
+  ranks $count eigen "${common[@]}" --modes 8 --out several.h5 --ranks $grid || { got=$?; cat stderr.txt; die "eigen on ranks $grid: exit code $got"; }
   cmp one.h5 several.h5 || die "the modes depend on the ranks $grid"
-  ranks $count "${solve[@]}" --json several.json --deflate several.h5 --ranks $grid || { cat stderr.txt; die "a deflated solve on ranks $grid"; }
+  ranks $count "${solve[@]}" --json several.json --deflate several.h5 --ranks $grid || { got=$?; cat stderr.txt; die "a deflated solve on ranks $grid: exit code $got"; }
   cmp <(history one.json) <(history several.json) || die "the deflated solve depends on the ranks $grid"
 done

@@ -24,5 +24,5 @@ expect 2 'error: --recycle: blockcg gathers no modes' "${common[@]}" --action na
 expect 2 'error: --recycle.* several are in flight together' "${common[@]}" --kappa 0.12 --in-flight 2 --nrhs 1
 expect 2 'error: --recycle.*the policy adaptive' "${common[@]}" --kappa 0.12 --policy adaptive
 expect 2 'error: --recycle.*eigenvectors of --deflate' "${common[@]}" --kappa 0.12 --deflate x.h5
-expect 2 'error: --recycle.*513' "${common[@]:0:${#common[@]}-1}" 513 --kappa 0.12
+expect 2 'error: --recycle.*129.*from 0 to 128' "${common[@]:0:${#common[@]}-1}" 129 --kappa 0.12
 expect 2 'error: --recycle.*means nothing for the action domain-wall' "${common[@]}" --action domain-wall --mass 0.1

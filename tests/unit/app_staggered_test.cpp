@@ -95,6 +95,18 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
     CHECK(block[m].size() == 9);
     for (const RightHandSide& task : block[m]) CHECK(task.mass == m);
   }
+  // Modes that are gathered serve all staggered masses, and of twisted mass one.
+  CHECK(groups_of(config_of({flag("action", "hisq"), flag("masses", "0.1,0.2"), flag("recycle", "16"), flag("nrhs", "32")}),
+                  std::vector<std::size_t>{0, 1})
+            .size() == 1);
+  const auto twisted = [](const char* recycle) {
+    const RunConfig config = config_of({flag("action", "twisted-mass"), flag("solver", "cgnr"), flag("mu", "0.1,0.2"),
+                                        flag("columns", "0,1"), flag("recycle", recycle), flag("nrhs", "32")});
+    check_complete(config);
+    return groups_of(config, operators_of(config).front());
+  };
+  CHECK(twisted("0").size() == 1);
+  CHECK(twisted("16") == std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}}, {{0, 0, 1}, {0, 1, 1}}});
   const auto shifts = batches("multishift", three, "0.1,0.2,0.4", "1");
   REQUIRE(shifts.size() == 9);
   CHECK(shifts[4] == Batch{{1, 1, 0}, {1, 1, 1}, {1, 1, 2}});

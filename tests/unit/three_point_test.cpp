@@ -386,6 +386,7 @@ TEST_CASE("what three-point functions need is refused by name") {
   refuses({{"action", "asqtad"}, {"three-points", "pion:2"}}, "three-points", "the action asqtad has none");
   refuses({{"action", "twisted-mass"}, {"three-points", "proton_u:2"}}, "three-points", "has no proton_u; use pion");
   refuses({{"action", "twisted-mass"}, {"csw", "1"}, {"three-points", "pion:2"}}, "three-points", "of the opposite mu");
+  refuses({{"action", "twisted-mass"}, {"mu", "0.1"}, {"recycle", "16"}, {"three-points", "pion:2"}}, "three-points", "leave out recycle");
   refuses({{"action", "domain-wall"}, {"three-points", "pion:2"}, {"currents", "conserved"}}, "currents", "'conserved' is no current of");
   refuses({{"three-points", "pion:2"}, {"columns", "0-3"}}, "columns", "need all 12");
   refuses({{"currents", "vector"}}, "currents", "give --three-points");
