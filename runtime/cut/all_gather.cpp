@@ -53,7 +53,7 @@ void AllGather::open_mailboxes() {
     const std::size_t bytes = sent_[slot(reader, b)].bytes();
     sent[slot(reader, b)] = {bytes, reader, slot(reader, b), describe(b, true, reader, bytes)};
   });
-  mailboxes_ = mpi::Mailboxes::open(messages.peers(), mine, what_, received, sent);
+  mailboxes_ = mpi::Mailboxes::open(messages.peers(), mine, received, sent);
   if (mailboxes_ != nullptr) messages.watch(mailboxes_);
 }
 

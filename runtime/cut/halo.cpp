@@ -3,9 +3,12 @@
 #include "runtime/gpu/several_gpus.hpp"
 #include "runtime/graph/early_copy.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -92,8 +95,10 @@ void Halo::open_mailboxes() {
               face.bytes(), reader.rank, slot_of(reader.index, d, buffer),
               messages.describe({what_, reader.index, d}, true, reader.rank, tag(reader.index, d, buffer), face.bytes())};
       }
-  mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), what_, received, sent);
+  mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), received, sent);
   if (mailboxes_ != nullptr) messages.watch(mailboxes_);
+  else if (mpi::Job::current().is_root())
+    spdlog::warn("{}: a rank's GPU has no memory left for messages; they go through host memory, without a batch's graph", what_);
 }
 
 void Halo::exchange() {

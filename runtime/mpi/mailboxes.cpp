@@ -4,8 +4,6 @@
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/transports.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -77,7 +75,7 @@ std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transpor
 
 }  // namespace
 
-std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, const char* what, const std::vector<Slot>& received,
+std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, const std::vector<Slot>& received,
                                                  const std::vector<Slot>& sent) {
   const Layout layout{received.size()};
   // Others learn where each message lies, and from whom it comes: pieces with other partners are other pieces.
@@ -92,16 +90,11 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
   Job& job = Job::current();
   Transports& transports = *job.native().transports;
   for (const bool reaches : transports.direct) row.push_back(reaches ? 1 : 0);  // a pair that has stopped working gets other pieces
-  const auto no_memory = [&]() -> std::shared_ptr<const Mailboxes> {
-    if (job.is_root())
-      spdlog::warn("{}: a rank's GPU has no memory left for messages; they go through host memory, without a batch's graph", what);
-    return nullptr;
-  };
   const std::shared_ptr<GpuPiece> piece = peers.piece(bytes, 2 * layout.slots, row);
-  if (piece == nullptr) return no_memory();
+  if (piece == nullptr) return nullptr;
   if (!transports.ends.contains(piece.get())) {
     auto made = ends_through_host(job, transports, *piece, received, sent);
-    if (!made) return no_memory();
+    if (!made) return nullptr;
     transports.ends[piece.get()] = *std::move(made);
   }
   const Transports::Ends& ends = transports.ends.at(piece.get());

@@ -22,9 +22,8 @@ class Mailboxes {
     std::string what{};     ///< for a watchdog: "face of block 3 along -t from rank 2 (node12), tag 17"
   };
 
-  /// Collective. Nothing where a rank has no memory left, with a warning. what: of the warning, whose messages they are.
-  static std::shared_ptr<const Mailboxes> open(GpuPeers& peers, int rank, const char* what, const std::vector<Slot>& received,
-                                               const std::vector<Slot>& sent);
+  /// Collective. Nothing where a rank has no memory left.
+  static std::shared_ptr<const Mailboxes> open(GpuPeers& peers, int rank, const std::vector<Slot>& received, const std::vector<Slot>& sent);
 
   const Mailbox& received(std::size_t slot) const { return received_[slot]; }
   const Mailbox& sent(std::size_t slot) const { return sent_[slot]; }
