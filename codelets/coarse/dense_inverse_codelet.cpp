@@ -7,7 +7,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/observe/events.hpp"
+#include "runtime/observe/own_work.hpp"
 
 #include <fmt/format.h>
 
@@ -290,7 +290,7 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
     });
   }
   // Every rank does the same work: it counts once.
-  if (!cut.is_distributed() || runtime::mpi::Job::current().is_root()) runtime::Events::count_own_work({flops(), 0});
+  if (!cut.is_distributed() || runtime::mpi::Job::current().is_root()) runtime::count_own_work({flops(), 0});
   for (const int b : lattice_->local_blocks())
     with_reals(lattice_->precision(), [&](auto real) {
       using F = decltype(real);

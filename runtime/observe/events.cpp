@@ -1,6 +1,7 @@
 #include "runtime/observe/events.hpp"
 
 #include "runtime/observe/codelet_costs.hpp"
+#include "runtime/observe/own_work.hpp"
 
 #include <algorithm>
 
@@ -70,7 +71,7 @@ void Events::count_submission(const Cost& cost) {
   own.cost.bytes += cost.bytes;
 }
 
-void Events::count_own_work(const Cost& cost) {
+void count_own_work(const Cost& cost) {
   own.cost.flops += cost.flops;
   own.cost.bytes += cost.bytes;
 }

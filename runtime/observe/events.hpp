@@ -56,8 +56,6 @@ class Events {
   /// The codelets of one task, which occupied the worker for busy_us.
   void record(int worker, std::span<const Event> events, double busy_us);
   void count_submission(const Cost& cost);
-  /// Work that the calling thread does itself, without a task: of_this_thread() counts it, and nothing else.
-  static void count_own_work(const Cost& cost);
   /// The last submission stands for that many tasks.
   void count_fused(std::size_t parts);
   /// Of the calling thread, in all sessions: what one of several programs in flight has done is the difference of two of these.
