@@ -44,6 +44,8 @@ const Codelet& codelet() {
 void write_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
   const Lattice& lattice = *field.lattice();
   if (lattice.precision() == Precision::half) throw ShapeError("write_noise", "a field in half precision");
+  if (field.parity() == both_parities || field.components() > spinor_components)
+    throw ShapeError("write_noise", "a field on both parities, or of coarse vectors");
   auto task = runtime::blank<NoiseTask>();
   task.seed = seed;
   task.first = first;
@@ -56,7 +58,7 @@ void write_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
     task.shape = block.shape();
     task.origin = block.block().origin;
     runtime::submit(lattice.precision() == Precision::double_ ? codelet<double>() : codelet<float>(), task, {runtime::out(field.block(b))},
-                    {0, field.block_bytes(b)}, placement_of(block));
+                    {}, placement_of(block));  // no cost: arithmetic decides, and would look like slow memory
   }
 }
 

@@ -101,7 +101,7 @@ void Job::abort(int code) {
   if (connected_) {
     // What was printed passes through the launcher, which on some systems drops what comes together with the end.
     std::fflush(stderr);
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   std::_Exit(code);

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <map>
 #include <new>
@@ -544,7 +545,12 @@ void Messages::wait_sent() {
   if (transports.at_rest()) return;
   const Job::Waiting waiting(job_, "faces that GPUs have written for other hosts");
   constexpr std::chrono::microseconds between_looks(20);
-  while (!transports.at_rest()) std::this_thread::sleep_for(between_looks);
+  // Where an exception goes through here another rank may have gone, and its error is what the user must read.
+  constexpr std::chrono::seconds patience_of_an_exception(5);
+  const bool unwinds = std::uncaught_exceptions() > 0;
+  const auto start = std::chrono::steady_clock::now();
+  while (!transports.at_rest() && !(unwinds && std::chrono::steady_clock::now() - start > patience_of_an_exception))
+    std::this_thread::sleep_for(between_looks);
 }
 
 void Messages::wake() {

@@ -60,5 +60,8 @@ TEST_CASE("noise has the numbers of its sites in every layout") {
       }
     }
   const auto half = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), Precision::half, periodic, LayoutRequest{});
+  const auto whole =
+      std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), Precision::single, periodic, LayoutRequest{});
+  CHECK_THROWS_AS(write_noise(Field(whole, both_parities, spinor_components, 1), seed, first), ShapeError);
   CHECK_THROWS_AS(write_noise(Field(half, 0, spinor_components, 1), seed, first), ShapeError);
 }
