@@ -7,6 +7,9 @@
 
 namespace quarkstar {
 
+/// The number of vectors of as many whole blocks as hold so many.
+constexpr int whole_blocks(int vectors, int block) { return (vectors + block - 1) / block * block; }
+
 /// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one
 /// serves a whole block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order
 /// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so.

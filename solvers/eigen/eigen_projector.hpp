@@ -16,10 +16,7 @@ class EigenProjector : public Projector {
   /// A block of so many vectors is added at a time.
   static int block_for(int modes) { return modes < Basis::most_block ? modes : Basis::most_block; }
   /// Vectors that it holds: whole blocks.
-  static int vectors_for(int modes) {
-    const int block = modes > 0 ? block_for(modes) : 1;
-    return (modes + block - 1) / block * block;
-  }
+  static int vectors_for(int modes) { return whole_blocks(modes, modes > 0 ? block_for(modes) : 1); }
   /// values: lambda_i. The vectors come by add().
   EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values);
 

@@ -27,8 +27,6 @@ constexpr double least_widening = 1.5;
 /// Of a filter: beyond it applications gain nothing that restarts do not, and a solve would be deaf to its caller for too long.
 constexpr int most_degree = 10000;
 
-int whole_blocks(int vectors, int block) { return (vectors + block - 1) / block * block; }
-
 /// Vectors that a restart keeps: beside the modes a third of what is left, so that the edge of the wanted ones converges too.
 int kept_for(const EigenSettings& settings) {
   const int basis = basis_for(settings), kept = settings.modes + (basis - settings.modes) / 3;

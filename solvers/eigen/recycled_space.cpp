@@ -8,10 +8,10 @@ namespace {
 
 /// Vectors that pass through memory together. What is added is filled up with zeros to a multiple.
 constexpr int block = 4;
-int whole_blocks(int n) { return (n + block - 1) / block * block; }
+int whole_blocks(int n) { return quarkstar::whole_blocks(n, block); }
 /// V at its largest, where n are added at a time.
 int largest(int modes, int n) { return whole_blocks(modes) + std::max(whole_blocks(modes), whole_blocks(n)); }
-int whole_tiles(int n) { return (n + Basis::tile_for(block) - 1) / Basis::tile_for(block) * Basis::tile_for(block); }
+int whole_tiles(int n) { return quarkstar::whole_blocks(n, Basis::tile_for(block)); }
 
 }  // namespace
 

@@ -3,12 +3,11 @@
 
 #include "runtime/observe/task_graph.hpp"
 #include "tests/unit/runtime_support.hpp"
+#include "tests/unit/temporary_path.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -20,23 +19,9 @@ using namespace quarkstar::runtime;
 using nlohmann::json;
 using runtime_testing::options;
 using runtime_testing::Script;
+using testing::TemporaryPath;
 
 namespace {
-
-/// A name in the temporary directory, without a file at the end.
-class TemporaryPath {
- public:
-  explicit TemporaryPath(const std::string& ending)
-      : path_(std::filesystem::temp_directory_path() / ("quarkstar_decisions." + std::to_string(getpid()) + ending)) {}
-  ~TemporaryPath() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  std::string text() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A task of a random program: the data that it uses, and whether it writes them.
 struct RandomTask {

@@ -3,10 +3,10 @@
 #include "runtime/observe/share_interval.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
+#include "tests/unit/temporary_path.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,22 +22,9 @@ using namespace quarkstar::runtime;
 using nlohmann::json;
 using runtime_testing::options;
 using runtime_testing::Script;
+using testing::TemporaryPath;
 
 namespace {
-
-/// A name in the temporary directory, without a file at the end.
-class TemporaryPath {
- public:
-  TemporaryPath() : path_(std::filesystem::temp_directory_path() / ("quarkstar_trace." + std::to_string(getpid()))) {}
-  ~TemporaryPath() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  std::string text() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 SessionOptions recording(int workers) {
   SessionOptions wish = options(workers);
@@ -46,7 +33,7 @@ SessionOptions recording(int workers) {
 }
 
 json trace_of(Session& session) {
-  const TemporaryPath path;
+  const TemporaryPath path(".trace.json");
   session.wait_all();
   write_chrome_trace(session, session.events(), path.text());
   std::ifstream file(path.text());
