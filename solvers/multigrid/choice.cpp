@@ -66,6 +66,10 @@ Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int 
   return aggregate;
 }
 
+int smoother_degree(const MultigridSettings& settings, int level) {
+  return level == 0 ? settings.smoother_steps : std::max(1, settings.smoother_steps / 2);
+}
+
 Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice) {
   return lattice_of(settings, lattice, settings.levels - 1);
 }
