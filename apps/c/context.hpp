@@ -17,6 +17,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -120,8 +121,7 @@ struct Operator {
   HostGauge links;  ///< of this rank's part and what hops need around it
   std::optional<runtime::Decomposition> decomposition;
   RunOperator made;
-  std::unique_ptr<Solver> solver;
-  int vectors_in_lanes = 1;
+  std::map<int, std::unique_ptr<Solver>> solvers;  ///< by numbers of vectors in lanes
   std::vector<SolveResult> last = {};
   std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
 
@@ -130,8 +130,8 @@ struct Operator {
   Solver& solver_for(int vectors);
   /// Of so many vectors: those that are given, else its own. Throws Error(input) naming masses.
   std::vector<double> masses_for(int count, const double* given) const;
-  /// Gives up the solver.
-  void drop_solver();
+  /// Gives up the solvers.
+  void drop_solvers();
 };
 
 // ---- calls

@@ -43,7 +43,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                       refuse("correlators", fmt::format("{} take two propagators", choice.family->name), "leave them to the command");
                   if (const std::string text = contract::left_out(choices, config.source); !text.empty())
                     spdlog::warn("left out: {}", text);
-                  columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
+                  columns = vectors_from(in, n, n, gauge->part->box(), context.session->cpu_team());
                 });
                 app::require_same_settings_everywhere(app::shared_settings(config));
                 const runtime::Decomposition blocks =
