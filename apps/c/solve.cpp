@@ -149,24 +149,26 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   guesses.factors = for_each_vector(n, [&](std::size_t v) { return 1 / scales[v]; });
   results.factors = for_each_vector(n, [&](std::size_t v) { return scales[v]; });
   bool guess = asked.guess;
-  const auto solve = [&](const HostVectors& to) {
+  qs_parity guessed = asked.parity;
+  const auto solve = [&](const HostVectors& to, qs_parity sites) {
     SolveRequest request{.tolerances = tolerances, .parity = {}};
     if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
-    if (guess) request.guess = [&](const Field& field) { load(field, guesses, asked.parity); };
+    if (guess) request.guess = [&](const Field& field) { load(field, guesses, guessed); };
     const LoadSources load_sources = [&](const Field& field) { load(field, sources, asked.parity); };
     const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) {
-      for (const int parity : {0, 1}) store(to, solved.of(parity), asked.parity);
+      for (const int parity : {0, 1}) store(to, solved.of(parity), sites);
     };
     return solver.solve(load_sources, masses, {}, {}, {}, use, request);
   };
-  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results), {}};
-  // In double precision, whatever the caller's is: a solve goes on where the one before has ended.
+  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results, asked.parity), {}};
+  // In double precision, whatever the caller's is, and on all sites: a solve goes on where the one before has ended, and M x is of all.
   std::vector<HostField> x = zero_fields(n, asked.components, solutions.box), b = zero_fields(n, asked.components, solutions.box);
   copy(HostVectors(b), sources, asked.parity, team);
   const HostVectors kept(x);
-  Solved solved{solve(kept), {}};
+  Solved solved{solve(kept, QS_BOTH), {}};
   guesses = kept;
   guess = true;
+  guessed = QS_BOTH;
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
     solved.relative = relative_residuals(solver, asked, b, masses, scales, x, team);
@@ -180,7 +182,7 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
     }
     if (!again) break;
     const bool stuck = round == most_rounds;
-    const std::vector<SolveResult> more = stuck ? std::vector<SolveResult>{} : solve(kept);
+    const std::vector<SolveResult> more = stuck ? std::vector<SolveResult>{} : solve(kept, QS_BOTH);
     for (std::size_t v = 0; v < n; ++v) {
       if (!stuck) add(solved.results[v], more[v]);
       else if (relative[v] > 0 && solved.relative[v] > relative[v]) solved.results[v].reason = StopReason::stagnation;
