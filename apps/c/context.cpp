@@ -78,18 +78,11 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
-constexpr std::array<std::string_view, 24> command_keys{"gauge",        "lattice",
-                                                        "reunitarize",  "action",
-                                                        "source",       "sinks",
-                                                        "columns",      "in-flight",
-                                                        "bound",        "residual-history",
-                                                        "rank-weights", "share",
-                                                        "checkpoint",   "checkpoint-every",
-                                                        "out",          "json",
-                                                        "trace",        "graph",
-                                                        "decisions",    "three-points",
-                                                        "currents",     "current-momenta",
-                                                        "deflate",      "multigrid-setup"};
+constexpr std::array<std::string_view, 4> three_point_keys{"three-points", "currents", "current-momenta", "sinks"};
+constexpr std::array<std::string_view, 20> command_keys{
+    "gauge",        "lattice",        "reunitarize", "action",           "source", "columns", "in-flight", "bound", "residual-history",
+    "rank-weights", "share",          "checkpoint",  "checkpoint-every", "out",    "json",    "trace",     "graph", "decisions",
+    "deflate",      "multigrid-setup"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {
@@ -104,6 +97,7 @@ struct Owner {
 Owner owner_of(std::string_view key) {
   if (has(session_keys, key)) return {SettingsOf::session, "the session", "qs_session_open"};
   if (has(contraction_keys, key)) return {SettingsOf::contractions, "contractions", "qs_contract"};
+  if (has(three_point_keys, key)) return {SettingsOf::three_points, "three-point functions", "qs_operator_three_points"};
   return {SettingsOf::operators, "operators", "qs_operator_create"};
 }
 

@@ -126,10 +126,15 @@ struct Operator {
   std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
 
   const ActionKind& kind() const { return *config.action; }
-  /// The solver for so many right-hand sides.
-  Solver& solver_for(int vectors);
+  /// The solver for so many right-hand sides, or whose solves are for numbers[0], numbers[1], ... of them.
+  Solver& solver_for(int vectors) { return solver_for({&vectors, 1}); }
+  Solver& solver_for(std::span<const int> numbers);
   /// Of so many vectors: those that are given, else its own. Throws Error(input) naming masses.
   std::vector<double> masses_for(int count, const double* given) const;
+  /// Throws Error(input) naming a memory that is too small for solves of such a configuration.
+  void require_room_for(const app::RunConfig& config) const;
+  /// What is told of a solve that has not converged. shortfall: which residual is too large.
+  std::string failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const;
   /// Gives up the solvers.
   void drop_solvers();
 };
@@ -200,8 +205,9 @@ void clear(Handle** given) {
   if (given != nullptr) *given = nullptr;
 }
 
-/// Settings of a session, of an operator or of a contraction, applied to `config`. Throws Error(input) naming the key.
-enum class SettingsOf { session, operators, contractions };
+/// Settings of a session, of an operator, of a contraction or of three-point functions, applied to `config`. Throws Error(input) naming the
+/// key.
+enum class SettingsOf { session, operators, contractions, three_points };
 void take_settings(app::RunConfig& config, const qs_setting* settings, std::size_t count, SettingsOf of);
 
 /// A source as the command writes it. Throws Error(input) naming `source`.

@@ -1,7 +1,11 @@
-// Correlators of the C library: those of the command, on the same graph.
+// Correlators of the C library: those of the command, on the same graph, and by the same sequential solves.
 #include "apps/c/context.hpp"
 #include "apps/c/fields.hpp"
+#include "apps/run/check_action.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/rank_plan.hpp"
+#include "apps/run/right_hand_sides.hpp"
+#include "apps/run/sequential_run.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/source_correlators.hpp"
 #include "codelets/lattice/lattice.hpp"
@@ -9,6 +13,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 using namespace quarkstar;
@@ -17,6 +24,66 @@ using namespace quarkstar::c;
 struct qs_correlators {
   std::vector<Correlator> all;
 };
+
+namespace {
+
+/// All n columns of a propagator.
+qs_vectors taken_propagator(const qs_vectors* propagator, int n) {
+  const qs_vectors in = taken(propagator, "propagator");
+  check_vectors(in, "propagator", n);
+  if (in.count != n) refuse("propagator", fmt::format("{} columns", in.count), fmt::format("give all {} columns", n));
+  return in;
+}
+
+/// Throws Error(input) naming what is wrong where an operator has no such three-point functions.
+void check_three_points(const Operator& op, const app::RunConfig& config) {
+  if (config.three_points.hadrons.empty())
+    refuse("three-points", "none is given", "give a hadron and time slices from source to sink, e.g. pion:8");
+  app::check_action(config);
+  for (const contract::HadronSink& sink : config.three_points.hadrons) contract::check_sink(sink, op.lattice);
+  const ActionKind& kind = op.kind();
+  const std::vector<double> masses = config.masses();
+  if (masses.size() > 1)
+    refuse(kind.mass_key, fmt::format("the operator has {} of them", masses.size()), "make an operator with that of the propagator alone");
+  if (op.deflation != nullptr && kind.sequential_mass(masses.front()) != masses.front())
+    refuse("op", fmt::format("sequential propagators are of the opposite {}, of which its eigenvectors are none", kind.mass_key),
+           "deflate it with none, or use another operator");
+}
+
+/// Their sequential solves are then the operator's last.
+qs_status three_points(Operator& op, const app::RunConfig& config, const std::vector<HostField>& columns,
+                       std::vector<Correlator>& correlators) {
+  op.last.clear();
+  std::string& failure = op.context->failure;
+  failure.clear();
+  const std::optional<contract::HopLinks> links = app::hop_links(config, &op.links);
+  std::optional<QuarkSmearers> smearers;
+  if (const auto smearings = smearings_of(config.sinks); !smearings.empty()) smearers.emplace(*op.decomposition, op.links, smearings);
+  const app::SequentialRun run{.config = config,
+                               .decomposition = *op.decomposition,
+                               .solver = op.solver_for(app::numbers_together(config)),
+                               .links = links ? &*links : nullptr,
+                               .smearers = smearers ? &*smearers : nullptr,
+                               .meter = nullptr,
+                               .progress = {},
+                               .ends = [] { return false; }};
+  app::ThreePoints got = app::three_points_of(run, columns, config.masses().front(), config.source);
+  for (app::SequentialReport& sequential : got.solves) {
+    const SolveResult& result = sequential.solve.result;
+    if (!result.converged() && failure.empty())
+      failure = op.failure_of(fmt::format("sequential source {}, sink {}, {}", sequential.hadron, sequential.sink,
+                                          op.kind().text_of_column(sequential.solve.column)),
+                              result, fmt::format("|b - M x| / |b| = {:.3e} above {:g}", result.true_residual, config.solver.tolerance));
+    op.last.push_back(std::move(sequential.solve.result));
+  }
+  if (!failure.empty()) return QS_NOT_CONVERGED;
+  app::SourceCorrelators of_source(config);
+  for (std::size_t sink = 0; sink < got.of_sinks.size(); ++sink) of_source.add_three_points(0, sink, std::move(got.of_sinks[sink]));
+  correlators = of_source.correlators();
+  return QS_OK;
+}
+
+}  // namespace
 
 qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, const qs_setting* settings, size_t settings_count,
                       const qs_vectors* propagator, qs_correlators** correlators) {
@@ -34,9 +101,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                   app::complete(config);
                   config.source = source_of(gauge->lattice, source);
                   const int n = config.action->components;
-                  const qs_vectors in = taken(propagator, "propagator");
-                  check_vectors(in, "propagator", n);
-                  if (in.count != n) refuse("propagator", fmt::format("{} columns", in.count), fmt::format("give all {} columns", n));
+                  const qs_vectors in = taken_propagator(propagator, n);
                   const auto choices = contract::choose(config.action->correlators, config.correlators.names);
                   for (const contract::Choice& choice : choices)
                     if (choice.family->columns > n)
@@ -52,6 +117,34 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                 of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), columns);
                 *correlators = new qs_correlators{of_source.correlators()};
               }));
+}
+
+qs_status qs_operator_three_points(qs_operator* op, const char* source, const qs_setting* settings, size_t settings_count,
+                                   const qs_vectors* propagator, qs_correlators** correlators) {
+  clear(correlators);
+  return call(
+      op ? op->context.get() : nullptr, std::function<qs_status()>([&] {
+        runtime::mpi::Job& job = *op->context->job;
+        app::RunConfig config = op->config;
+        qs_vectors in{};
+        job.together([&] {
+          require(propagator, "propagator");
+          require(correlators, "correlators");
+          take_settings(config, settings, settings_count, SettingsOf::three_points);
+          config.source = source_of(op->lattice, source);
+          check_three_points(*op, config);
+          in = taken_propagator(propagator, op->kind().components);
+        });
+        app::require_same_settings_everywhere(app::shared_settings(config));
+        if (op->deflation != nullptr) app::count_projector(config, static_cast<int>(op->deflation->header.values.size()));
+        op->require_room_for(config);
+        std::vector<HostField> columns;
+        job.together([&] { columns = vectors_from(in, in.count, in.count, op->decomposition->part(), op->context->session->cpu_team()); });
+        auto made = std::make_unique<qs_correlators>();
+        const qs_status status = three_points(*op, config, columns, made->all);
+        if (status == QS_OK) *correlators = made.release();
+        return status;
+      }));
 }
 
 int qs_correlators_count(const qs_correlators* correlators) {

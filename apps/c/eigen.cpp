@@ -2,7 +2,6 @@
 #include "apps/c/context.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/eigen_run.hpp"
-#include "apps/run/memory_check.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "runtime/system/memory.hpp"
 
@@ -64,11 +63,6 @@ std::string identity_of(const Eigenvectors& vectors) {
   return app::setting_line("vectors", vectors.header.problem) + app::setting_line("eigenvalues", vectors.header.values);
 }
 
-void require_room_for(const Operator& op, const app::RunConfig& config) {
-  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
-  op.context->job->together([&] { app::require_memory(needs); });
-}
-
 /// A solve for eigenvectors, which the host keeps at half of their size: they have one parity.
 void require_room(const Operator& op, const EigenSettings& settings) {
   app::RunConfig config = op.config;
@@ -78,7 +72,7 @@ void require_room(const Operator& op, const EigenSettings& settings) {
   config.nrhs = settings.block;
   app::set_basis_vectors(config, fields_for(settings));
   app::set_host_vectors(config, app::host_vectors_of_writing(settings.block) + settings.modes / 2);
-  require_room_for(op, config);
+  op.require_room_for(config);
 }
 
 /// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
@@ -86,7 +80,7 @@ void require_room_for_modes(const Operator& op, int modes, bool deflate) {
   app::RunConfig config = op.config;
   if (deflate) app::count_projector(config, modes);
   app::set_host_vectors(config, app::host_vectors(config) + modes / 2 + 1);
-  require_room_for(op, config);
+  op.require_room_for(config);
 }
 
 }  // namespace

@@ -34,15 +34,15 @@ bool holds_another(const Operator& op) {
 
 }  // namespace
 
-Solver& Operator::solver_for(int vectors) {
+Solver& Operator::solver_for(std::span<const int> numbers) {
   SolverSettings settings = config.solver;
   settings.keep_history = true;
-  const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
+  const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, numbers);
   if (!solvers.contains(lanes)) {
     // Each has links of its own, and the plan of memory is that of one.
     if (!solvers.empty() && !holds_another(*this)) drop_solvers();
-    auto made_solver =
-        std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
+    auto made_solver = std::make_unique<Solver>(*decomposition, *made.action, settings,
+                                                Speed{.vectors = std::ranges::max(numbers), .vectors_in_lanes = lanes});
     if (deflation != nullptr) made_solver->set_projector(deflation->projector(made_solver->lattice()), deflation->mass);
     solvers.emplace(lanes, std::move(made_solver));
     context->operators.insert(this);
@@ -60,6 +60,17 @@ std::vector<double> Operator::masses_for(int count, const double* given) const {
   if (!kind().masses_share_links(config.settings) && std::ranges::any_of(masses, [own](double mass) { return mass != own; }))
     refuse("masses", "each mass has links of its own", "make an operator for it");
   return masses;
+}
+
+void Operator::require_room_for(const app::RunConfig& wanted) const {
+  const std::vector<app::MemoryNeed> needs = app::memory_needs(*context->session, {&*decomposition, 1}, wanted);
+  context->job->together([&] { app::require_memory(needs); });
+}
+
+std::string Operator::failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const {
+  return fmt::format(
+      "{}: {} ended after {} iterations with {}: {}; raise max-iterations, loosen the tolerance, or try another solver or precision double",
+      what, config.solver.solver, result.iterations, shortfall, describe(result.reason));
 }
 
 void Operator::drop_solvers() {

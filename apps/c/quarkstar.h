@@ -231,7 +231,8 @@ typedef struct qs_solve_options {
  * QS_NOT_CONVERGED where one has not. */
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
-/* |r| / |b| after every iteration of the last solve, of its solution `number`. The pointer is valid until the next solve. */
+/* |r| / |b| after every iteration of the last solve, of its solution `number`; after qs_operator_three_points of its sequential solves, in
+ * the order of sinks, hadrons and columns. The pointer is valid until the next solve. */
 qs_status qs_operator_history(const qs_operator *op, int number, const double **values, size_t *count);
 
 typedef struct qs_apply_options {
@@ -285,6 +286,16 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
  * left out, with a warning. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
+/* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12
+ * columns, which were solved from that source with the operator's own mass. A hadron J ends a fixed number of time slices behind the source
+ * with momentum p; currents O with momenta q act on one of its quarks. settings: the command's `three-points`, which must be given
+ * ("pion:8+proton_u:8,1,0,0"), `currents`, `current-momenta` and `sinks`, the smearings of J. docs/usage.md says which there are.
+ * Cost: 12 sequential solves, by the operator's solver to its tolerance, for each hadron, p and sink. Memory: two copies of the propagator
+ * where the operator's fields are, with smeared sinks three, and one in host memory. Names as the command has them, "pion_3pt_dt8_vector_t";
+ * values are complex. QS_ERROR_INPUT where the action has no such functions, or the operator several masses; QS_NOT_CONVERGED where a
+ * sequential solve has not: then there are no correlators. */
+qs_status qs_operator_three_points(qs_operator *op, const char *source, const qs_setting *settings, size_t settings_count,
+                                   const qs_vectors *propagator, qs_correlators **correlators);
 int qs_correlators_count(const qs_correlators *correlators);
 const char *qs_correlators_name(const qs_correlators *correlators, int number);
 /* C(t), t from the source's time slice; of a complex one the real parts. */

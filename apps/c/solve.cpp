@@ -259,10 +259,7 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       const std::size_t number = static_cast<std::size_t>(first) + v;
       if (results != nullptr) give_result(results, number, solved, v);
       if (!result.converged() && failure.empty())
-        failure = fmt::format(
-            "solution {}: {} ended after {} iterations with {}: {}; raise max-iterations, loosen the tolerance, or try another solver or "
-            "precision double",
-            number, op.config.solver.solver, result.iterations, shortfall_of(asked, number, solved, v), describe(result.reason));
+        failure = op.failure_of(fmt::format("solution {}", number), result, shortfall_of(asked, number, solved, v));
       op.last.push_back(result);
     }
   }

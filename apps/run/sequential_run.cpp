@@ -54,6 +54,11 @@ void solve_and_contract(const SequentialRun& run, const FullField& propagator, c
 
 }  // namespace
 
+std::optional<contract::HopLinks> hop_links(const RunConfig& config, const HostGauge* gauge) {
+  if (!contract::has_conserved(three_point_currents(config))) return {};
+  return contract::HopLinks{*gauge, config.boundary, config.action->hop_factors(config.settings)};
+}
+
 ThreePoints three_points_of(const SequentialRun& run, std::span<const HostField> columns, double mass, const Source& source) {
   ThreePoints result;
   result.of_sinks.resize(run.config.sinks.size());

@@ -8,6 +8,7 @@
 #include "solvers/solver.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct SequentialRun {
   Progress progress;
   std::function<bool()> ends;  ///< after each solve: whether the run is to end; the same on all ranks
 };
+
+/// The links of conserved currents, where the run wants some; nothing where it does not. gauge: outlives them.
+std::optional<contract::HopLinks> hop_links(const RunConfig& config, const HostGauge* gauge);
 
 /// Three-point functions of all hadrons of the configuration, for each sink, and the solves.
 struct ThreePoints {

@@ -280,9 +280,7 @@ class OperatorSolves {
     SourceState& source = run_.sources[side.source];
     RunReport& report = source.run.report;
     source.with_three_points.insert(side.mass);  // before the solves, between which other groups have their turns
-    std::optional<contract::HopLinks> links;
-    if (contract::has_conserved(three_point_currents(config)))
-      links.emplace(contract::HopLinks{*run_.gauge, config.boundary, run_.kind.hop_factors(config.settings)});
+    const std::optional<contract::HopLinks> links = hop_links(config, run_.gauge);
     const SequentialRun run{.config = config,
                             .decomposition = run_.islands[island],
                             .solver = *solvers_[island],

@@ -48,7 +48,7 @@ for action in $("$QUARKSTAR" solve --help | sed -n 's/.*Fermion action: \(.*\)/\
   grep -q "^residuals $action " "$here/c_library.sh" || residuals "$action"
 done
 
-# And its correlators, some with momentum, folded, complex.
+# And its correlators, some with momentum, folded, complex; of runs with three-point functions these.
 contract() {
   local action=$1 flags=()
   shift
@@ -58,8 +58,9 @@ contract() {
   expect 0 '^wrote correlators.json' solve --gauge lattice.ildg --source point:1,0,2,3 --json correlators.json --action "$action" "${flags[@]}"
   python3 - >correlators.txt <<'EOF'
 import json
-for name, values in json.load(open("correlators.json"))["correlators"].items():
-    for t, value in enumerate(values):
+correlators = json.load(open("correlators.json"))["correlators"]
+for name in [name for name in correlators if "_3pt_" in name] or correlators:
+    for t, value in enumerate(correlators[name]):
         print(name, t, *(float(x).hex() for x in (value if isinstance(value, list) else [value])))
 EOF
   ./compare contract lattice.ildg "$action" correlators.txt "$@" || die "$action $*: the client's correlators are not the command's"
@@ -69,6 +70,10 @@ if command -v python3 >/dev/null; then
   contract twisted-mass kappa=0.11 mu=0.3 correlators=mesons
   contract clover kappa=0.11 csw=1.1 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=true
   contract hisq mass=0.3 momenta=0,0,0+0,1,0
+  contract clover kappa=0.11 csw=1.1 nrhs=5 three-points=pion:4,0,0,1+proton_u:3 currents=vector_t,axial,conserved \
+    current-momenta=0,0,0+0,0,1 sinks=point+gaussian:1,4
+  contract twisted-mass kappa=0.11 mu=0.3 precision=single three-points=pion:5
+  contract moebius mass=0.3 ls=4 three-points=proton_mixed_d:2,1,0,0
 else
   echo "skipped: correlators of the command (no python3)"
 fi

@@ -648,6 +648,92 @@ static void contractions(qs_gauge *gauge, qs_operator *wilson) {
   free_fields(x);
 }
 
+/* Three-point functions: the conserved charge of a pion is 1, and what qs_operator_three_points() refuses leaves nothing. */
+static void three_points(qs_gauge *gauge, qs_operator *wilson, qs_operator *hisq) {
+  const char *const source = "point:0,0,0,5";
+  const size_t reals = (size_t)sites * 24;
+  fields *b = new_fields(12, reals), *x = new_fields(12, reals);
+  OK(qs_operator_source(wilson, source, NULL, &b->vectors));
+  OK(qs_operator_solve(wilson, NULL, &b->vectors, &x->vectors, NULL));
+  qs_correlators *two = NULL, *three = NULL;
+  OK(qs_contract(gauge, "wilson", source, NULL, 0, &x->vectors, &two));
+  const qs_setting charge[] = {{"three-points", "pion:3"}, {"currents", "conserved_t"}};
+  OK(qs_operator_three_points(wilson, source, charge, 2, &x->vectors, &three));
+  CHECK(qs_correlators_count(three) == 1 && strcmp(qs_correlators_name(three, 0), "pion_3pt_dt3_conserved_t") == 0);
+  size_t times = 0, length = 0;
+  const double *const pion = qs_correlators_values(two, 0, NULL), *const c = qs_correlators_values(three, 0, &times);
+  const double *const imaginary = qs_correlators_imaginary(three, 0, NULL), *history = NULL;
+  CHECK(times == 8 && imaginary != NULL);
+  for (int t = 0; t < 3; ++t) {
+    CHECK(fabs(c[t] - c[3 + t] - pion[3]) < 1e-8 * pion[3]);
+    CHECK(fabs(imaginary[t] - imaginary[3 + t]) < 1e-8 * pion[3]);
+  }
+  qs_correlators_free(two);
+  qs_correlators_free(three);
+  OK(qs_operator_history(wilson, 11, &history, &length)); /* of the last sequential solve */
+  CHECK(length > 3 && history[length - 1] <= 1e-10);
+  FAILS(QS_ERROR_INPUT, "12 solutions", "number", qs_operator_history(wilson, 12, &history, &length));
+
+  const struct {
+    const char *key, *value, *text;
+  } wrong[] = {{"three-points", "kaon:3", "'kaon' is none of the hadrons"},
+               {"three-points", "pion:3,1", "'pion:3,1' is no sink"},
+               {"three-points", "pion:8", "pion:8 does not end within the lattice; use 1 to 7"},
+               {"three-points", "proton:3", "'proton' is none of the hadrons"},
+               {"currents", "charge", "'charge' is no current"},
+               {"current-momenta", "0,1", "0,1"},
+               {"sinks", "round:1,2", "round"},
+               {"kappa", "0.1", "setting of operators"},
+               {"correlators", "pion", "setting of contractions"},
+               {"workers", "1", "setting of the session"},
+               {"out", "folder", "of the command only"},
+               {"curents", "vector", "unknown key"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    const qs_setting settings[] = {charge[0], {wrong[i].key, wrong[i].value}};
+    three = (qs_correlators *)gauge;
+    FAILS(QS_ERROR_INPUT, wrong[i].text, wrong[i].key, qs_operator_three_points(wilson, source, settings, 2, &x->vectors, &three));
+    CHECK(three == NULL);
+  }
+  FAILS(QS_ERROR_INPUT, "none is given", "three-points", qs_operator_three_points(wilson, source, NULL, 0, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "three-point functions", "currents", qs_contract(gauge, "wilson", source, charge + 1, 1, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "the action hisq has none", "three-points", qs_operator_three_points(hisq, source, charge, 1, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "outside", "source", qs_operator_three_points(wilson, "point:0,0,0,8", charge, 1, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_three_points(NULL, source, charge, 1, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "NULL", "source", qs_operator_three_points(wilson, NULL, charge, 1, &x->vectors, &three));
+  FAILS(QS_ERROR_INPUT, "NULL", "propagator", qs_operator_three_points(wilson, source, charge, 1, NULL, &three));
+  FAILS(QS_ERROR_INPUT, "NULL", "correlators", qs_operator_three_points(wilson, source, charge, 1, &x->vectors, NULL));
+  x->vectors.layout = (qs_layout)6;
+  FAILS(QS_ERROR_INPUT, "layout 6", "propagator", qs_operator_three_points(wilson, source, charge, 1, &x->vectors, &three));
+  x->vectors.layout = QS_MILC_SITE;
+  FAILS(QS_ERROR_INPUT, "site_stride", "propagator", qs_operator_three_points(wilson, source, charge, 1, &x->vectors, &three));
+  x->vectors.layout = QS_LEXICOGRAPHIC;
+  x->vectors.count = 11;
+  FAILS(QS_ERROR_INPUT, "give all 12 columns", "propagator", qs_operator_three_points(wilson, source, charge, 1, &x->vectors, &three));
+  x->vectors.count = 12;
+  qs_operator *op = NULL;
+  const qs_setting slow = {"max-iterations", "3"}, two_masses = {"mu", "0.1,0.2"}, twisted[] = {{"mu", "0.4"}, {"kappa", "0.08"}};
+  OK(qs_operator_create(gauge, "wilson", &slow, 1, &op));
+  FAILS(QS_NOT_CONVERGED, "sequential source pion:3, sink point, column 0 (spin 0, colour 0): bicgstab ended after 3 iterations", "",
+        qs_operator_three_points(op, source, charge, 2, &x->vectors, &three));
+  qs_operator_free(op);
+  OK(qs_operator_create(gauge, "twisted-mass", &two_masses, 1, &op));
+  FAILS(QS_ERROR_INPUT, "the operator has 2 of them", "mu", qs_operator_three_points(op, source, charge, 2, &x->vectors, &three));
+  qs_operator_free(op);
+  qs_eigenvectors *modes = NULL;
+  const qs_eigen_options options = {.struct_size = sizeof options, .modes = 1, .tolerance = 1e-2};
+  OK(qs_operator_create(gauge, "twisted-mass", twisted, 2, &op));
+  OK(qs_eigenvectors_compute(op, &options, &modes));
+  OK(qs_operator_deflate(op, modes));
+  FAILS(QS_ERROR_INPUT, "of the opposite mu", "op", qs_operator_three_points(op, source, charge, 2, &x->vectors, &three));
+  const qs_setting proton = {"three-points", "proton_u:3"};
+  FAILS(QS_ERROR_INPUT, "use pion", "three-points", qs_operator_three_points(op, source, &proton, 1, &x->vectors, &three));
+  CHECK(three == NULL);
+  qs_eigenvectors_free(modes);
+  qs_operator_free(op);
+  free_fields(b);
+  free_fields(x);
+}
+
 int main(void) {
   CHECK(qs_error_message()[0] == '\0');
   qs_session *session = open_session();
@@ -673,6 +759,7 @@ int main(void) {
   many(gauge);
   all_actions(gauge);
   contractions(gauge, w);
+  three_points(gauge, w, s);
   eigenvectors(gauge);
   on_links(gauge, s);
   qs_gauge_free(gauge); /* operators live on */

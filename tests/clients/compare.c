@@ -1,6 +1,7 @@
 /* A client of the C library whose numbers are compared with those in a file.
  * compare history GAUGE ACTION FILE K=V...  the residual history of the first column has the bits in FILE, numbers of the command
- * compare contract GAUGE ACTION FILE K=V... so have the correlators of its lines: name, t, real part and, of complex ones, imaginary part
+ * compare contract GAUGE ACTION FILE K=V... so have the correlators of its lines: name, t, real part and, of complex ones, imaginary part;
+ *                                           with three-points=V they are three-point functions
  * compare golden GAUGE FILE K=V...          the pion's correlator is that of FILE, to 9 digits */
 #include "client.h"
 
@@ -69,16 +70,25 @@ static int is_of_contractions(const char *key) {
   return strcmp(key, "correlators") == 0 || strcmp(key, "momenta") == 0 || strcmp(key, "fold") == 0;
 }
 
+/* Whether a setting is one of qs_operator_three_points(). */
+static int is_of_three_points(const char *key) {
+  return strcmp(key, "three-points") == 0 || strcmp(key, "currents") == 0 || strcmp(key, "current-momenta") == 0 ||
+         strcmp(key, "sinks") == 0;
+}
+
 static int contract(int count, char **arguments) {
   qs_setting settings[20], of_operator[20], of_contraction[20];
   const int given = settings_of(count - 3, arguments + 3, settings);
   size_t solving = 0, contracting = 0;
+  int three_points = 0;
   for (int i = 0; i < given; ++i)
-    if (is_of_contractions(settings[i].key)) of_contraction[contracting++] = settings[i];
+    if (is_of_three_points(settings[i].key)) three_points = 1, of_contraction[contracting++] = settings[i];
+    else if (is_of_contractions(settings[i].key)) of_contraction[contracting++] = settings[i];
     else of_operator[solving++] = settings[i];
   solved s = solve(arguments[0], arguments[1], of_operator, solving, "point:1,0,2,3", 0);
   qs_correlators *all = NULL;
-  OK(qs_contract(s.gauge, arguments[1], "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
+  if (three_points) OK(qs_operator_three_points(s.op, "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
+  else OK(qs_contract(s.gauge, arguments[1], "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
   FILE *file = fopen(arguments[2], "r");
   CHECK(file != NULL);
   size_t lines = 0, expected = 0, times = 0;

@@ -86,7 +86,7 @@ static void su3(double *u, unsigned long long seed) {
 
 /* What comes of a problem: solutions (this rank's part of them), correlators, fat links, and a few numbers. */
 typedef struct answer {
-  double x[12 * sites * site_reals], correlators[17 * 8], fat[sites * site_links], plaquette;
+  double x[12 * sites * site_reals], correlators[17 * 8], currents[2 * 2 * 8], fat[sites * site_links], plaquette;
   int iterations;
 } answer;
 
@@ -151,6 +151,17 @@ static void solve(const void *communicator, int rank, int ranks, const char *act
   }
   qs_correlators_free(correlators);
 
+  const qs_setting pion = {"three-points", "pion:5"};
+  if (components == 12) {
+    OK(qs_operator_three_points(op, "point:0,0,0,3", &pion, 1, &solutions, &correlators));
+    CHECK(qs_correlators_count(correlators) == 2);
+    for (int c = 0; c < 2; ++c) {
+      memcpy(a->currents + 16 * c, qs_correlators_values(correlators, c, NULL), 8 * sizeof(double));
+      memcpy(a->currents + 16 * c + 8, qs_correlators_imaginary(correlators, c, NULL), 8 * sizeof(double));
+    }
+    qs_correlators_free(correlators);
+  }
+
   const qs_smearing smearing = {.struct_size = sizeof smearing, .action = "asqtad", .u0 = 0.9, .boundary = {0, 0, 0, 1}};
   OK(qs_gauge_smear(gauge, &smearing, &fat, NULL));
   links.data[0] = a->fat;
@@ -189,6 +200,7 @@ static void same(const char *action, int components, int rank, int idles) {
   for (int v = 0; v < components; ++v)
     CHECK(memcmp(together->x + (size_t)v * half, alone->x + (2 * (size_t)v + (size_t)rank) * half, half * sizeof(double)) == 0);
   CHECK(memcmp(together->correlators, alone->correlators, sizeof alone->correlators) == 0);
+  CHECK(memcmp(together->currents, alone->currents, sizeof alone->currents) == 0);
   CHECK(memcmp(together->fat, alone->fat + rank * sites / 2 * site_links, sizeof alone->fat / 2) == 0);
   CHECK(together->plaquette == alone->plaquette && together->iterations == alone->iterations);
   free(together);
@@ -239,6 +251,17 @@ static void disagreeing(int rank) {
   OK(qs_gauge_smear(gauge, &smearing, &fat, NULL));
 
   qs_operator *op = NULL;
+  qs_correlators *none_made = NULL;
+  const qs_setting sinks[] = {{"three-points", "pion:3"}, {"three-points", "pion:4"}};
+  fields *s = new_fields(12, sites / 2 * site_reals);
+  OK(qs_operator_create(gauge, "wilson", NULL, 0, &op));
+  s->vectors.count = 12 - rank;
+  FAILS(QS_ERROR_INPUT, "rank 1", "propagator", qs_operator_three_points(op, "point:0,0,0,0", sinks, 1, &s->vectors, &none_made));
+  s->vectors.count = 12;
+  FAILS(QS_ERROR_INPUT, "pion:4", "three-points", qs_operator_three_points(op, "point:0,0,0,0", sinks + rank, 1, &s->vectors, &none_made));
+  CHECK(none_made == NULL);
+  qs_operator_free(op);
+  free_fields(s);
   const qs_setting heavy = {"mass", "0.5"}, heavier = {"mass", "0.6"};
   FAILS(QS_ERROR_INPUT, "0.6 here", "mass", qs_operator_create(gauge, "naive", rank == 1 ? &heavier : &heavy, 1, &op));
   OK(qs_operator_create(gauge, "naive", &heavy, 1, &op));

@@ -229,6 +229,46 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(qs.mesons(elsewhere).pion, c.pion)
         self.assertNotEqual(elsewhere, S)
 
+    def test_three_points(self) -> None:
+        with qs.wilson(self.U, kappa=0.11, tol=1e-10) as D, qs.clover(self.U, kappa=0.11, csw=1.1) as other:
+            S = D.propagator(point=(1, 0, 2, 3))
+            c = qs.three_points(D, S, ["pion:4", "proton_u:3,1,0,0"], ["conserved", "vector_t"], momenta=[(0, 0, 0), (1, 0, 0)])
+            self.assertEqual(len(c), 20)
+            self.assertLessEqual(D.history(23)[-1], 1e-10)
+            # div J is the charge at the source less that at the sink.
+            pion, proton = qs.contract(S, "pion").pion, qs.contract(S, "proton").proton
+            charge = c.pion_3pt_dt4_conserved_t
+            np.testing.assert_allclose(charge[:4] - charge[4], pion[4], rtol=1e-8)
+            density = c["proton_u_3pt_dt3_conserved_t_p1,0,0_q1,0,0"]
+            flow = (1 - np.exp(2j * np.pi / 4)) * c["proton_u_3pt_dt3_conserved_x_p1,0,0_q1,0,0"]
+            divergence = (density - np.roll(density, 1) + flow)[1:]
+            expected = np.zeros(7, complex)
+            expected[2] = -2 * proton[3]
+            np.testing.assert_allclose(divergence, expected, atol=1e-8 * abs(proton[3]))
+            one = qs.three_points(D, S, "pion:4")  # the usual currents
+            self.assertEqual(list(one), ["pion_3pt_dt4_vector_t", "pion_3pt_dt4_conserved_t"])
+            np.testing.assert_array_equal(one.pion_3pt_dt4_conserved_t, charge)
+            theirs = qs.three_points(D, D.propagator(point=(1, 0, 2, 3), layout="pyquda"), "pion:4", "vector")
+            np.testing.assert_array_equal(theirs.pion_3pt_dt4_vector_t, one.pion_3pt_dt4_vector_t)
+            self.refused("'kaon' is none of the hadrons", "three-points", lambda: qs.three_points(D, S, "kaon:3"))
+            self.refused("pion:8 does not end within the lattice", "three-points", lambda: qs.three_points(D, S, "pion:8"))
+            self.refused("'charge' is no current", "currents", lambda: qs.three_points(D, S, "pion:3", "charge"))
+            self.refused("its action is wilson", "propagator", lambda: qs.three_points(other, S, "pion:3"))
+            of_eleven = qs.Propagator(S.array[:11], S.source, S.action, S.layout, S.gauge)
+            self.refused("shape (11, 8, 4, 4, 4, 4, 3)", "propagator", lambda: qs.three_points(D, of_eleven, "pion:3"))
+            no_layout = qs.Propagator(S.array, S.source, S.action, "row", S.gauge)
+            self.refused("no layout 'row'", "layout", lambda: qs.three_points(D, no_layout, "pion:3"))
+            small = qs.generate((4, 4, 4, 4), beta=6.0, sweeps=1)
+            elsewhere = qs.Propagator(S.array, S.source, S.action, S.layout, small)
+            self.refused("of another lattice", "propagator", lambda: qs.three_points(D, elsewhere, "pion:3"))
+        self.refused("has been closed", "operator", lambda: qs.three_points(D, S, "pion:3"))
+        with qs.naive(self.U, mass=0.5) as D:
+            staggered = D.propagator(point=(0, 0, 0, 0))
+            self.refused("the action naive has none", "three-points", lambda: qs.three_points(D, staggered, "pion:3"))
+        with qs.wilson(self.U, kappa=0.11, max_iterations=2) as D:
+            error = self.refused("sequential source pion:3", "", lambda: qs.three_points(D, S, "pion:3"))
+            self.assertIsInstance(error, qs.NotConverged)
+
     def test_pyquda_propagator(self) -> None:
         with qs.wilson(self.U, kappa=0.11) as D:
             mine, theirs = D.propagator(point=(1, 2, 3, 4)), D.propagator(point=(1, 2, 3, 4), layout="pyquda")

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape
-from ._errors import check
-from ._operator import Propagator
+from ._errors import InputError, check
+from ._operator import Operator, Propagator
 from ._session import components, settings_of
 
 
@@ -55,27 +55,65 @@ def _array(handle: Any, number: int) -> np.ndarray:
     return values + 1j * np.array(imaginary[: times.value]) if times.value > 0 else values
 
 
+def _taken(handle: Any) -> Correlators:
+    """What a call has made, which is freed."""
+    try:
+        return Correlators({c.library.qs_correlators_name(handle, number).decode(): _array(handle, number)
+                            for number in range(c.library.qs_correlators_count(handle))})
+    finally:
+        c.library.qs_correlators_free(handle)
+
+
+def _vectors(propagator: Propagator) -> Vectors:
+    layout_number(propagator.layout)
+    array, columns = as_input(propagator.array, "propagator"), components(propagator.action)
+    check_shape(array, propagator_shape(propagator.layout, propagator.gauge.part[1], columns), "propagator", propagator.layout)
+    return Vectors(array, propagator.layout, columns, propagator.layout == "pyquda")
+
+
+def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
+    return "+".join(",".join(str(int(n)) for n in p) for p in momenta) if momenta is not None else None
+
+
+def _names(names: Sequence[str] | str | None, separator: str = ",") -> str | None:
+    return names if names is None or isinstance(names, str) else separator.join(names)
+
+
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
              fold: bool = False) -> Correlators:
     """Two-point functions of a propagator, as the command's.
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
-    layout_number(propagator.layout)
-    array, columns = as_input(propagator.array, "propagator"), components(propagator.action)
-    check_shape(array, propagator_shape(propagator.layout, propagator.gauge.part[1], columns), "propagator", propagator.layout)
-    vectors = Vectors(array, propagator.layout, columns, propagator.layout == "pyquda")
-    settings, count = settings_of({"correlators": [correlators] if isinstance(correlators, str) else correlators,
-                                   "momenta": "+".join(",".join(str(int(n)) for n in p) for p in momenta) if momenta is not None else None,
-                                   "fold": fold or None})
+    vectors = _vectors(propagator)
+    settings, count = settings_of({"correlators": _names(correlators), "momenta": _momenta(momenta), "fold": fold or None})
     handle = ctypes.c_void_p()
     check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
                                 vectors.reference(), ctypes.byref(handle)))
-    try:
-        return Correlators({c.library.qs_correlators_name(handle, number).decode(): _array(handle, number)
-                            for number in range(c.library.qs_correlators_count(handle))})
-    finally:
-        c.library.qs_correlators_free(handle)
+    return _taken(handle)
+
+
+def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | str, currents: Sequence[str] | str | None = None,
+                 momenta: Sequence[Sequence[int]] | None = None, sinks: Sequence[str] | str | None = None) -> Correlators:
+    """Three-point functions of a propagator that D has made, as the command's: C3(t) of a hadron from the source to a sink with a current on
+    one of its quarks at t, complex128.
+
+    hadrons: with time slices from source to sink and, if any, momentum there, "pion:8" or ["pion:8", "proton_u:8,1,0,0"]. currents: names,
+    groups ("axial") or families ("local"); None: vector_t and, where there is one, conserved_t. momenta: of the currents, (x, y, z) in units
+    of 2 pi / L; None: (0, 0, 0). sinks: smearings of the hadron, ["point", "gaussian:2,10"]; None: "point". For each hadron and sink D solves
+    for twelve more columns, of which D.history() then tells. Raises NotConverged where one does not converge."""
+    if propagator.action != D.action:
+        raise InputError(f"propagator: its action is {propagator.action}, the operator's {D.action}; give one that the operator has made",
+                         "propagator")
+    if propagator.gauge.part != D.gauge.part:
+        raise InputError("propagator: it is of another lattice; give one that the operator has made", "propagator")
+    vectors = _vectors(propagator)
+    settings, count = settings_of({"three-points": _names(hadrons, "+"), "currents": _names(currents), "current-momenta": _momenta(momenta),
+                                   "sinks": _names(sinks, "+")})
+    handle = ctypes.c_void_p()
+    check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.reference(),
+                                             ctypes.byref(handle)))
+    return _taken(handle)
 
 
 def mesons(propagator: Propagator, momenta: Sequence[Sequence[int]] | None = None, fold: bool = False) -> Correlators:
