@@ -494,25 +494,33 @@ Solver::~Solver() {
 }
 
 void Solver::apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint) {
+  const auto slices = static_cast<std::size_t>(lattice()->slices());
+  if (slices > 1 && vectors.size() != masses.size() * slices)
+    throw Error(ErrorKind::input, Parameter("vectors"),
+                fmt::format("{} for {} masses of an operator with {} slices", vectors.size(), masses.size(), slices),
+                "give one for each slice");
+  if (vectors.size() != masses.size() * slices || images.size() != vectors.size())
+    throw ShapeError("Solver::apply", "vectors, masses and images do not belong together");
+  apply([&](const Field& field) { transfer::load(field, vectors); }, masses, [&](const Field& field) { transfer::store(images, field); },
+        adjoint);
+}
+
+void Solver::apply(const LoadSources& load, std::span<const double> masses, const UseVectors& use, bool adjoint) {
   Impl& s = *impl_;
   const std::size_t n = masses.size();
-  const int slices = s.lattice()->slices();
-  const std::size_t all = n * static_cast<std::size_t>(slices);
-  if (slices > 1 && vectors.size() != all)
-    throw Error(ErrorKind::input, Parameter("vectors"),
-                fmt::format("{} for {} masses of an operator with {} slices", vectors.size(), n, slices), "give one for each slice");
-  if (n < 1 || all > static_cast<std::size_t>(most_vectors) || vectors.size() != all || images.size() != all)
-    throw ShapeError("Solver::apply", "vectors, masses and images do not belong together");
+  if (n < 1 || n * static_cast<std::size_t>(s.lattice()->slices()) > static_cast<std::size_t>(most_vectors))
+    throw ShapeError("Solver::apply", "no vectors, or too many");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
   const int count = static_cast<int>(n);
   s.prepared.outer->prepare(count);
+  const runtime::Settled settled;  // the caller's vectors
   const FullField in(s.lattice(), s.components, count), out(s.lattice(), s.components, count);
-  for (const int parity : {0, 1}) transfer::load(in.of(parity), vectors);
+  for (const int parity : {0, 1}) load(in.of(parity));
   const PerVector mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; });
   const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, mass);
   for (const int parity : {0, 1}) {
     outer->times_m(out.of(parity), in, 1, adjoint);
-    transfer::store(images, out.of(parity));
+    use(out.of(parity));
   }
   runtime::Session::current().wait_all();
 }
@@ -552,9 +560,9 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  const bool shifts = s.krylov->shifted;
+  const bool given = request.guess || !std::all_of(solutions.begin(), solutions.end(), zero);
   const bool guessed =  // what is between the walls follows from no guess of four dimensions
-      s.prepared.outer->physical() == nullptr && runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
+      s.prepared.outer->physical() == nullptr && runtime::mpi::Job::current().any(given);
   runtime::Session& session = runtime::Session::current();
   const int count = static_cast<int>(n);
   auto pool = s.pools.mine(count);  // gives up fields of another size first
@@ -574,9 +582,13 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   }
   for (const int parity : {0, 1}) {
     if (physical == nullptr) load(b.of(parity));
-    if (guessed) transfer::load(x.of(parity), solutions);
-    else blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
+    if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
+    else if (request.guess) request.guess(x.of(parity));
+    else transfer::load(x.of(parity), solutions);
   }
+  const auto is_zero = [](double norm2) { return norm2 == 0; };
+  const auto all_zero = [&](const std::vector<double>& norm2) { return std::all_of(norm2.begin(), norm2.end(), is_zero); };
+  const bool shares = s.krylov->shifted && (!guessed || all_zero(s.norm2(x)));
   const bool alone = !runtime::Turns::taken();
   if (alone) session.wait_all();
   const runtime::Submissions before = runtime::Events::of_this_thread();
@@ -590,7 +602,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, goal.mass, request.parity);
   const std::vector<double> b_norm2 = s.norm2(b);
   // The solution for a zero source is zero, whatever the guess.
-  if (guessed && std::any_of(b_norm2.begin(), b_norm2.end(), [](double norm2) { return norm2 == 0; })) {
+  if (guessed && std::any_of(b_norm2.begin(), b_norm2.end(), is_zero)) {
     const PerVector keep = for_each_vector(n, [&](std::size_t v) { return b_norm2[v] == 0 ? 0.0 : 1.0; });
     for (const int parity : {0, 1}) {
       blas::submit<blas::Scale>({&e.of(parity), &x.of(parity)}, {keep});
@@ -653,7 +665,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
       if (goal.target2[v] == infinite) done.stopped[v] = 1;
     const runtime::GraphState<VectorStatus> mask(done, 1);
     const runtime::Guard working_ones(&mask.handle());
-    const bool shifted = shifts && cycle == 0 && !guessed;
+    const bool shifted = shares && cycle == 0;
     if (s.deflates() && s.deflation->serves(outer->parity()) && !shifted) {
       s.deflation->correction(*s.prepared.outer, *outer, goal.mass, e, r);
       for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);

@@ -30,6 +30,8 @@ class Projector;
 
 /// Submits tasks that write the first right-hand sides, as many as the field has vectors, on the sites of its parity.
 using LoadSources = std::function<void(const Field& field)>;
+/// Submits tasks that read vectors on the sites of the field's parity.
+using UseVectors = std::function<void(const Field& field)>;
 /// Told of all solutions of a solve while they are on the graph, in double precision, so that tasks may read them where they are.
 using UseSolutions = std::function<void(const FullField& solutions, std::span<const SolveResult> results)>;
 
@@ -38,6 +40,9 @@ struct SolveRequest {
   /// Of each right-hand side; empty: the settings'. 0, with `multishift` from zero: as far as the Krylov space of the others brings it.
   std::span<const double> tolerances = {};
   std::optional<int> parity = {};  ///< of the even-odd system; none: the action's choice, which may be the only one
+  /// Submits tasks that write the initial guesses, in place of those that the solutions are: on all ranks or on none. Not with a fifth
+  /// dimension.
+  LoadSources guess = {};
 };
 
 /// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each
@@ -102,6 +107,8 @@ class Solver {
   /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice; with a fifth dimension [s n + v] for slice s.
   /// Throws as solve() does.
   void apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint = false);
+  /// The same of vectors that tasks write, with images that tasks read: `load` and `use` are called for each parity.
+  void apply(const LoadSources& load, std::span<const double> masses, const UseVectors& use, bool adjoint = false);
 
  private:
   struct Impl;

@@ -125,7 +125,7 @@ void Context::free_operators() {
     all.swap(freed);
   }
   for (qs_operator* op : all) {
-    op->drop_solver();
+    op->drop_solvers();
     delete op;
   }
 }
@@ -278,10 +278,16 @@ std::vector<double> collected(std::span<const double> part, std::size_t reals_pe
     return std::accumulate(boxes.begin(), boxes.end(), std::int64_t{0},
                            [](std::int64_t sum, const Box& b) { return sum + volume(b.extents); });
   };
+  const runtime::Team& team = runtime::Session::current().cpu_team();
   const auto each_site = [&](const std::vector<Box>& boxes, auto&& site) {
-    std::int64_t number = 0;
-    for (const Box& piece : boxes)
-      for (std::int64_t i = 0; i < volume(piece.extents); ++i) site(site_of(piece, i), number++);
+    std::int64_t first = 0;
+    for (const Box& piece : boxes) {
+      const std::int64_t sites = volume(piece.extents);
+      team.for_range(sites, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) site(site_of(piece, i), first + i);
+      });
+      first += sites;
+    }
   };
   const auto copy = [&](std::span<const double> from, std::int64_t there, Reals& to, std::int64_t here) {
     std::ranges::copy(from.subspan(reals_of(there), reals_per_site), to.begin() + static_cast<std::ptrdiff_t>(reals_of(here)));

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -120,8 +121,7 @@ struct Operator {
   HostGauge links;  ///< of this rank's part and what hops need around it
   std::optional<runtime::Decomposition> decomposition;
   RunOperator made;
-  std::unique_ptr<Solver> solver;
-  int vectors_in_lanes = 1;
+  std::map<int, std::unique_ptr<Solver>> solvers;  ///< by numbers of vectors in lanes
   std::vector<SolveResult> last = {};
   std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
 
@@ -135,8 +135,8 @@ struct Operator {
   void require_room_for(const app::RunConfig& config) const;
   /// What is told of a solve that has not converged. shortfall: which residual is too large.
   std::string failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const;
-  /// Gives up the solver.
-  void drop_solver();
+  /// Gives up the solvers.
+  void drop_solvers();
 };
 
 // ---- calls

@@ -108,7 +108,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                       refuse("correlators", fmt::format("{} take two propagators", choice.family->name), "leave them to the command");
                   if (const std::string text = contract::left_out(choices, config.source); !text.empty())
                     spdlog::warn("left out: {}", text);
-                  columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
+                  columns = vectors_from(in, n, n, gauge->part->box(), context.session->cpu_team());
                 });
                 app::require_same_settings_everywhere(app::shared_settings(config));
                 const runtime::Decomposition blocks =
@@ -122,30 +122,29 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
 qs_status qs_operator_three_points(qs_operator* op, const char* source, const qs_setting* settings, size_t settings_count,
                                    const qs_vectors* propagator, qs_correlators** correlators) {
   clear(correlators);
-  return call(op ? op->context.get() : nullptr, std::function<qs_status()>([&] {
-                runtime::mpi::Job& job = *op->context->job;
-                app::RunConfig config = op->config;
-                qs_vectors in{};
-                job.together([&] {
-                  require(propagator, "propagator");
-                  require(correlators, "correlators");
-                  take_settings(config, settings, settings_count, SettingsOf::three_points);
-                  config.source = source_of(op->lattice, source);
-                  check_three_points(*op, config);
-                  in = taken_propagator(propagator, op->kind().components);
-                });
-                app::require_same_settings_everywhere(app::shared_settings(config));
-                if (op->deflation != nullptr) app::count_projector(config, static_cast<int>(op->deflation->header.values.size()));
-                op->require_room_for(config);
-                std::vector<HostField> columns;
-                job.together([&] {
-                  columns = vectors_from(in, 0, in.count, in.count, op->decomposition->part(), QS_BOTH, op->context->session->cpu_team());
-                });
-                auto made = std::make_unique<qs_correlators>();
-                const qs_status status = three_points(*op, config, columns, made->all);
-                if (status == QS_OK) *correlators = made.release();
-                return status;
-              }));
+  return call(
+      op ? op->context.get() : nullptr, std::function<qs_status()>([&] {
+        runtime::mpi::Job& job = *op->context->job;
+        app::RunConfig config = op->config;
+        qs_vectors in{};
+        job.together([&] {
+          require(propagator, "propagator");
+          require(correlators, "correlators");
+          take_settings(config, settings, settings_count, SettingsOf::three_points);
+          config.source = source_of(op->lattice, source);
+          check_three_points(*op, config);
+          in = taken_propagator(propagator, op->kind().components);
+        });
+        app::require_same_settings_everywhere(app::shared_settings(config));
+        if (op->deflation != nullptr) app::count_projector(config, static_cast<int>(op->deflation->header.values.size()));
+        op->require_room_for(config);
+        std::vector<HostField> columns;
+        job.together([&] { columns = vectors_from(in, in.count, in.count, op->decomposition->part(), op->context->session->cpu_team()); });
+        auto made = std::make_unique<qs_correlators>();
+        const qs_status status = three_points(*op, config, columns, made->all);
+        if (status == QS_OK) *correlators = made.release();
+        return status;
+      }));
 }
 
 int qs_correlators_count(const qs_correlators* correlators) {

@@ -191,7 +191,7 @@ qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {
         });
         app::require_same_settings_everywhere(vectors != nullptr ? identity_of(*vectors->kept) : app::setting_line("vectors", "none"));
         if (vectors != nullptr) require_room_for_modes(*op, static_cast<int>(vectors->kept->header.values.size()), true);
-        op->drop_solver();
+        op->drop_solvers();
         op->deflation = vectors != nullptr ? vectors->kept : nullptr;
       }));
 }

@@ -1,7 +1,10 @@
 #include "apps/c/fields.hpp"
 
 #include "apps/c/context.hpp"
+#include "codelets/field/blas.hpp"
+#include "codelets/field/transfer.hpp"
 #include "runtime/gpu/foreign_memory.hpp"
+#include "runtime/graph/wait_for_tasks.hpp"
 
 #include <fmt/format.h>
 
@@ -45,6 +48,8 @@ void require_array(const void* array, qs_location location, const char* argument
   if (location == QS_CUDA) runtime::require_foreign_memory(array, argument);
 }
 
+}  // namespace
+
 /// Copies in host memory of a field's arrays in GPU memory, while a function works on them.
 class Copies {
  public:
@@ -80,6 +85,8 @@ class Copies {
   void* stream_;
   std::vector<Copy> copies_;
 };
+
+namespace {
 
 /// The number of a site in storage.
 std::int64_t place(qs_layout layout, const Box& part, std::int64_t lexicographic) {
@@ -130,66 +137,43 @@ Copies copies_of(qs_links& here, std::int64_t sites, bool read) {
   return copies;
 }
 
-/// The component-th number of a vector's site.
-template <class Real>
-Real* number(const qs_vectors& vectors, int v, std::int64_t site, int component, int components) {
-  const std::size_t at = static_cast<std::size_t>(site), c = static_cast<std::size_t>(component), n = static_cast<std::size_t>(components);
-  if (vectors.layout == QS_MILC_SITE)
-    return reinterpret_cast<Real*>(static_cast<std::byte*>(vectors.data[v]) + at * vectors.site_stride) + 2 * c;
-  if (vectors.layout != QS_PYQUDA_PROPAGATOR) return static_cast<Real*>(vectors.data[v]) + 2 * (at * n + c);
-  constexpr std::size_t colours = 3;
-  const std::size_t column = static_cast<std::size_t>(v), spins = n / colours;
-  const std::size_t of_spins = (c / colours) * spins + column / colours, of_colours = (c % colours) * colours + column % colours;
-  return static_cast<Real*>(vectors.data[0]) + 2 * ((at * spins * spins + of_spins) * colours * colours + of_colours);
+/// Vectors of a description whose arrays are at `data`.
+HostVectors described(const qs_vectors& vectors, const std::vector<void*>& data, int first, int n, int components, const Box& part) {
+  const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
+  const std::size_t number = 2 * bytes_of(vectors.precision), of_site = static_cast<std::size_t>(components),
+                    colours = static_cast<std::size_t>(colour_components);
+  HostVectors here;
+  here.count = n;
+  here.components = components;
+  here.box = part;
+  here.is_single = vectors.precision == QS_SINGLE ? 1 : 0;
+  here.even_first = vectors.layout != QS_LEXICOGRAPHIC ? 1 : 0;
+  // A propagator is [sink spin][source spin][sink colour][source colour].
+  here.colour_bytes = (propagator ? colours : 1) * number;
+  here.spin_bytes = (propagator ? of_site : 1) * colours * number;
+  here.site_bytes = is_of_sites(vectors.layout) ? vectors.site_stride : (propagator ? of_site : 1) * of_site * number;
+  for (std::size_t v = 0; v < static_cast<std::size_t>(n); ++v) {
+    const std::size_t column = static_cast<std::size_t>(first) + v;
+    here.data[v] = static_cast<std::byte*>(data[propagator ? 0 : column]);
+    if (propagator) here.data[v] += (column / colours * colours * colours + column % colours) * number;
+  }
+  return here;
 }
 
-template <class Real, class Fields, class Move>
-void each_number(const qs_vectors& vectors, int first, Fields& fields, qs_parity parity, const runtime::Team& team, Move&& move) {
-  const Box part = fields.front().box();
-  const int components = fields.front().components;
-  team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t site = begin; site < end; ++site) {
-      if (!is_in(parity, part, site)) continue;
-      const std::int64_t there = place(vectors.layout, part, site);
-      for (std::size_t v = 0; v < fields.size(); ++v)
-        for (int c = 0; c < components; ++c)
-          move(fields[v].at(site, c), number<Real>(vectors, first + static_cast<int>(v), there, c, components));
-    }
-  });
+/// What is copied of each array of vectors in GPU memory.
+Copies::Sites sites_of(const qs_vectors& vectors, const Box& part, int components, qs_parity parity) {
+  const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
+  const std::size_t bytes = 2 * static_cast<std::size_t>(components * (propagator ? components : 1)) * bytes_of(vectors.precision);
+  const std::size_t pitch = is_of_sites(vectors.layout) ? vectors.site_stride : bytes;
+  const auto all = static_cast<std::size_t>(volume(part.extents));
+  if (parity == QS_BOTH || vectors.layout == QS_LEXICOGRAPHIC) return {0, all, bytes, pitch};
+  return {parity == QS_ODD ? all / 2 : 0, all / 2, bytes, pitch};
 }
 
-/// Vectors first, ..., first + n - 1 of a description in GPU memory as one with copies in host memory.
-class VectorsHere {
- public:
-  /// writes: they are to be written, and only what is not written begins with what is there.
-  VectorsHere(const qs_vectors& vectors, int first, int n, std::int64_t sites, int components, qs_parity parity, bool writes)
-      : data_(vectors.data, vectors.data + (vectors.layout == QS_PYQUDA_PROPAGATOR ? 1 : vectors.count)),
-        here_(vectors),
-        copies_(sites_of(vectors, sites, components, parity), vectors.cuda_stream) {
-    here_.data = data_.data();
-    here_.location = QS_HOST;
-    const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
-    // What is written lies between other columns, or other sites.
-    const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
-    for (int v = propagator ? 0 : first; v < (propagator ? 1 : first + n); ++v)
-      copies_.put(data_[static_cast<std::size_t>(v)], !writes || among_others);
-  }
-  const qs_vectors& here() const { return here_; }
-  void give_back() const { copies_.give_back(); }
-
- private:
-  static Copies::Sites sites_of(const qs_vectors& vectors, std::int64_t sites, int components, qs_parity parity) {
-    const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
-    const std::size_t bytes = 2 * static_cast<std::size_t>(components * (propagator ? components : 1)) * bytes_of(vectors.precision);
-    const std::size_t pitch = vectors.layout == QS_MILC_SITE ? vectors.site_stride : bytes, all = static_cast<std::size_t>(sites);
-    if (parity == QS_BOTH || vectors.layout == QS_LEXICOGRAPHIC) return {0, all, bytes, pitch};
-    return {parity == QS_ODD ? all / 2 : 0, all / 2, bytes, pitch};
-  }
-
-  std::vector<void*> data_;
-  qs_vectors here_;
-  Copies copies_;
-};
+/// Waits for tasks in which the caller's memory is used.
+void wait_for_tasks(const Field& field) {
+  for (const int b : field.lattice()->local_blocks()) runtime::wait_for_tasks(field.block(b), true);
+}
 
 }  // namespace
 
@@ -225,10 +209,6 @@ void check_parity(qs_parity parity) {
   if (parity < QS_BOTH || parity > QS_ODD) refuse("parity", fmt::format("{}", static_cast<int>(parity)), "give QS_BOTH, QS_EVEN or QS_ODD");
 }
 
-bool is_in(qs_parity parity, const Box& part, std::int64_t site) {
-  return parity == QS_BOTH || parity_of(site_of(part, site)) == (parity == QS_ODD ? 1 : 0);
-}
-
 void check_vectors(const qs_vectors& vectors, const char* argument, int components) {
   check(argument, vectors.precision, vectors.layout, vectors.location, vectors.site_stride, 2 * static_cast<std::size_t>(components));
   if (vectors.count < 1) refuse(argument, fmt::format("count {}", vectors.count), "give one vector at least");
@@ -239,6 +219,35 @@ void check_vectors(const qs_vectors& vectors, const char* argument, int componen
   for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require_array(vectors.data[v], vectors.location, argument);
 }
 
+CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read) {
+  const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
+  std::vector<void*> data(vectors.data, vectors.data + (propagator ? 1 : vectors.count));
+  if (vectors.location == QS_CUDA) {
+    copies_ = std::make_shared<Copies>(sites_of(vectors, part, components, parity), vectors.cuda_stream);
+    // What is written lies between other columns, or other sites.
+    const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
+    for (int v = propagator ? 0 : first; v < (propagator ? 1 : first + n); ++v)
+      copies_->put(data[static_cast<std::size_t>(v)], read || among_others);
+  }
+  here_ = described(vectors, data, first, n, components, part);
+}
+
+void CallersVectors::give_back() const {
+  if (copies_) copies_->give_back();
+}
+
+void load(const Field& field, const HostVectors& vectors, qs_parity parity) {
+  if (!is_in(parity, field.parity())) return blas::submit<blas::Fill>({&field}, {0.0});
+  transfer::load(field, vectors.first(field.vectors()));
+  wait_for_tasks(field);
+}
+
+void store(const HostVectors& vectors, const Field& field, qs_parity parity) {
+  if (!is_in(parity, field.parity())) return;
+  transfer::store(vectors, field);
+  wait_for_tasks(field);
+}
+
 std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part) {
   std::vector<HostField> fields;
   fields.reserve(n);
@@ -246,33 +255,33 @@ std::vector<HostField> zero_fields(std::size_t n, int components, const Box& par
   return fields;
 }
 
-std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,
-                                    const runtime::Team& team) {
-  if (vectors.location == QS_CUDA) {
-    const VectorsHere copies(vectors, first, n, volume(part.extents), components, parity, false);
-    return vectors_from(copies.here(), first, n, components, part, parity, team);
-  }
+void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, const runtime::Team& team) {
+  with_components(to.components, [&](auto components) {
+    team.for_range(volume(to.box.extents), [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t site = begin; site < end; ++site) {
+        const int own = parity_of(site_of(to.box, site));
+        if (!is_in(parity, own)) continue;
+        for (int v = 0; v < to.count; ++v) {
+          std::complex<double> numbers[components()];
+          from.read(numbers, v, from.place(site, own));
+          to.write(numbers, v, to.place(site, own));
+        }
+      }
+    });
+  });
+}
+
+std::vector<HostField> vectors_from(const qs_vectors& vectors, int n, int components, const Box& part, const runtime::Team& team) {
+  const CallersVectors theirs(vectors, 0, n, components, part, QS_BOTH, true);
   std::vector<HostField> fields = zero_fields(static_cast<std::size_t>(n), components, part);
-  const auto read = [](std::complex<double>& mine, const auto* theirs) { mine = {theirs[0], theirs[1]}; };
-  if (vectors.precision == QS_SINGLE) each_number<float>(vectors, first, fields, parity, team, read);
-  else each_number<double>(vectors, first, fields, parity, team, read);
+  copy(HostVectors(fields), theirs.here(), QS_BOTH, team);
   return fields;
 }
 
-void vectors_to(const qs_vectors& vectors, int first, const std::vector<HostField>& fields, qs_parity parity, const runtime::Team& team) {
-  if (vectors.location == QS_CUDA) {
-    const HostField& one = fields.front();
-    const VectorsHere copies(vectors, first, static_cast<int>(fields.size()), volume(one.extents), one.components, parity, true);
-    vectors_to(copies.here(), first, fields, parity, team);
-    return copies.give_back();
-  }
-  const auto write = [](const std::complex<double>& mine, auto* theirs) {
-    using Real = std::remove_reference_t<decltype(*theirs)>;
-    theirs[0] = static_cast<Real>(mine.real());
-    theirs[1] = static_cast<Real>(mine.imag());
-  };
-  if (vectors.precision == QS_SINGLE) each_number<float>(vectors, first, fields, parity, team, write);
-  else each_number<double>(vectors, first, fields, parity, team, write);
+void vector_to(const qs_vectors& vectors, int number, const HostField& field, const runtime::Team& team) {
+  const CallersVectors theirs(vectors, number, 1, field.components, field.box(), QS_BOTH, false);
+  copy(theirs.here(), HostVectors({&field, 1}), QS_BOTH, team);
+  theirs.give_back();
 }
 
 }  // namespace quarkstar::c

@@ -1,10 +1,13 @@
 #pragma once
 // Fields of the caller, in any of the layouts, to and from the library's own.
 #include "apps/c/quarkstar.h"
-#include "codelets/field/host_field.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/host_vectors.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/system/team.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace quarkstar::c {
@@ -18,16 +21,38 @@ void links_to(const qs_links& links, const HostGauge& part, const runtime::Team&
 void check_vectors(const qs_vectors& vectors, const char* argument, int components);
 /// Throws Error(input) naming `parity`.
 void check_parity(qs_parity parity);
-/// Whether a site of the part is among those that are asked for.
-bool is_in(qs_parity parity, const Box& part, std::int64_t site);
+/// Whether sites of a parity (0, 1) are among those that are asked for.
+inline bool is_in(qs_parity asked, int parity) { return asked == QS_BOTH || parity == (asked == QS_ODD ? 1 : 0); }
+
+class Copies;
+
+/// Vectors first, ..., first + n - 1 of the caller: where they are, or copies in host memory of what is in GPU memory, for as long as this
+/// lives. Of one parity alone the sites of the other one are not used.
+class CallersVectors {
+ public:
+  /// read: what is there is used; else what is not written is kept.
+  CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read);
+  const HostVectors& here() const { return here_; }
+  /// What has been written in copies goes to GPU memory.
+  void give_back() const;
+
+ private:
+  HostVectors here_;
+  std::shared_ptr<Copies> copies_;
+};
+
+/// Field <- vectors where its sites are asked for, else zeros; and back, where they are asked for. These wait for their tasks, since the
+/// caller's memory may go as soon as this thread waits for anything else.
+void load(const Field& field, const HostVectors& vectors, qs_parity parity);
+void store(const HostVectors& vectors, const Field& field, qs_parity parity);
 
 /// n fields of zeros.
 std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part);
-
-/// Copies vectors first, ..., first + n - 1, components complex numbers per site; of one parity alone the others are 0.
-std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,
-                                    const runtime::Team& team);
-/// Copies fields to vectors first, ...; of one parity alone the others stay as they are.
-void vectors_to(const qs_vectors& vectors, int first, const std::vector<HostField>& fields, qs_parity parity, const runtime::Team& team);
+/// Copies vectors on the sites of a parity, or of both, to others of the same box and kind.
+void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, const runtime::Team& team);
+/// Copies vectors 0, ..., n - 1 on all sites.
+std::vector<HostField> vectors_from(const qs_vectors& vectors, int n, int components, const Box& part, const runtime::Team& team);
+/// Copies a field to a vector.
+void vector_to(const qs_vectors& vectors, int number, const HostField& field, const runtime::Team& team);
 
 }  // namespace quarkstar::c

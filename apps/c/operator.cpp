@@ -23,21 +23,31 @@ using namespace quarkstar;
 using namespace quarkstar::c;
 
 namespace quarkstar::c {
+namespace {
+
+/// Whether what is free of the host's memory holds one more solver. All ranks must call.
+bool holds_another(const Operator& op) {
+  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, op.config);
+  const bool all_fit = std::ranges::all_of(needs, [](const app::MemoryNeed& need) { return need.fits(); });
+  return !op.context->job->any(op.config.cpu_memory > 0 || !all_fit);  // a limit that is given counts nothing that is there
+}
+
+}  // namespace
 
 Solver& Operator::solver_for(std::span<const int> numbers) {
   SolverSettings settings = config.solver;
   settings.keep_history = true;
   const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, numbers);
-  if (solver == nullptr || lanes != vectors_in_lanes) {
-    drop_solver();  // its memory goes first
+  if (!solvers.contains(lanes)) {
+    // Each has links of its own, and the plan of memory is that of one.
+    if (!solvers.empty() && !holds_another(*this)) drop_solvers();
     auto made_solver = std::make_unique<Solver>(*decomposition, *made.action, settings,
                                                 Speed{.vectors = std::ranges::max(numbers), .vectors_in_lanes = lanes});
     if (deflation != nullptr) made_solver->set_projector(deflation->projector(made_solver->lattice()), deflation->mass);
-    solver = std::move(made_solver);
-    vectors_in_lanes = lanes;
+    solvers.emplace(lanes, std::move(made_solver));
     context->operators.insert(this);
   }
-  return *solver;
+  return *solvers.at(lanes);
 }
 
 std::vector<double> Operator::masses_for(int count, const double* given) const {
@@ -63,9 +73,9 @@ std::string Operator::failure_of(const std::string& what, const SolveResult& res
       what, config.solver.solver, result.iterations, shortfall, describe(result.reason));
 }
 
-void Operator::drop_solver() {
+void Operator::drop_solvers() {
   context->operators.erase(this);
-  solver.reset();
+  solvers.clear();
 }
 
 Source source_of(const Coord& lattice, const char* text) {
@@ -221,7 +231,7 @@ void qs_operator_free(qs_operator* op) {
   if (op == nullptr) return;
   const std::shared_ptr<Context> context = op->context;
   if (in_callback()) return context->free_later(op);
-  if (op->solver != nullptr) call(context.get(), std::function<void()>([&] { op->drop_solver(); }));
+  if (!op->solvers.empty()) call(context.get(), std::function<void()>([&] { op->drop_solvers(); }));
   if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
 }
 
@@ -230,7 +240,6 @@ int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->k
 qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, const qs_vectors* vectors, const qs_vectors* images) {
   return of_operator(op, [&] {
     const Box part = op->decomposition->part();
-    const runtime::Team& team = op->context->session->cpu_team();
     qs_apply_options how{};
     qs_vectors in{}, out{};
     std::vector<double> masses;
@@ -255,13 +264,15 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
     const qs_parity from = how.parity == QS_BOTH ? QS_BOTH : how.parity == QS_EVEN ? QS_ODD : QS_EVEN;
     for (int first = 0; first < in.count; first += op->config.nrhs) {
       const int n = std::min(op->config.nrhs, in.count - first);
-      std::vector<HostField> fields, results;
+      std::optional<CallersVectors> theirs, results;
       op->context->job->together([&] {
-        fields = vectors_from(in, first, n, op->kind().components, part, from, team);
-        results = zero_fields(fields.size(), op->kind().components, part);
+        theirs.emplace(in, first, n, op->kind().components, part, from, true);
+        results.emplace(out, first, n, op->kind().components, part, how.parity, false);
       });
-      op->solver_for(n).apply(fields, std::span(masses).subspan(static_cast<std::size_t>(first), fields.size()), results, how.adjoint != 0);
-      vectors_to(out, first, results, how.parity, team);
+      op->solver_for(n).apply([&](const Field& field) { load(field, theirs->here(), from); },
+                              std::span(masses).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)),
+                              [&](const Field& field) { store(results->here(), field, how.parity); }, how.adjoint != 0);
+      results->give_back();
     }
   });
 }
@@ -279,8 +290,8 @@ qs_status qs_operator_source(qs_operator* op, const char* source, const int* col
           const int column = columns != nullptr ? columns[v] : v;
           if (column < 0 || column >= components)
             refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
-          vectors_to(out, v, {make_source(what, components, op->lattice, op->decomposition->part(), column)}, QS_BOTH,
-                     op->context->session->cpu_team());
+          vector_to(out, v, make_source(what, components, op->lattice, op->decomposition->part(), column),
+                    op->context->session->cpu_team());
         }
       },
       Among::this_rank);

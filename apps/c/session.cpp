@@ -38,7 +38,7 @@ void start(Context& context, const qs_session_options& wanted) {
 
 void stop(Context& context) {
   context.open = false;
-  while (!context.operators.empty()) (*context.operators.begin())->drop_solver();
+  while (!context.operators.empty()) (*context.operators.begin())->drop_solvers();
   context.session.reset();
   context.job.reset();
 }

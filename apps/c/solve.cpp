@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <span>
 
 using namespace quarkstar;
@@ -73,11 +74,6 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   return asked;
 }
 
-void multiply(HostField& field, double factor) {
-  if (factor == 1) return;
-  for (std::complex<double>& number : field.data) number *= factor;
-}
-
 /// The calls of all ranks are of one solve.
 void require_same_everywhere(const Asked& asked) {
   app::require_same_settings_everywhere(
@@ -101,7 +97,7 @@ std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const
   team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
     const auto t = static_cast<std::size_t>(thread);
     for (std::int64_t site = begin; site < end; ++site) {
-      if (!is_in(asked.parity, part, site)) continue;
+      if (!is_in(asked.parity, parity_of(site_of(part, site)))) continue;
       ++sites_of_threads[t];
       for (std::size_t v = 0; v < n; ++v) {
         double r2 = 0, x2 = 0;
@@ -142,20 +138,40 @@ struct Solved {
 
 /// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
 /// goes on to a residual that is smaller by as much.
-Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const std::vector<HostField>& sources,
-                   std::vector<HostField>& solutions, const runtime::Team& team) {
-  const std::size_t n = solutions.size();
+Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const HostVectors& sources, const HostVectors& solutions,
+                   const runtime::Team& team) {
+  const auto n = static_cast<std::size_t>(solutions.count);
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
                                  asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
   const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n),
              scales = std::span(asked.scales).subspan(first, n);
-  SolveRequest request{.tolerances = tolerances, .parity = {}};
-  if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
-  Solved solved{solver.solve(sources, masses, solutions, {}, {}, {}, request), {}};
-  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return solved;
+  HostVectors guesses = solutions, results = solutions;
+  guesses.factors = for_each_vector(n, [&](std::size_t v) { return 1 / scales[v]; });
+  results.factors = for_each_vector(n, [&](std::size_t v) { return scales[v]; });
+  bool guess = asked.guess;
+  qs_parity guessed = asked.parity;
+  const auto solve = [&](const HostVectors& to, qs_parity sites) {
+    SolveRequest request{.tolerances = tolerances, .parity = {}};
+    if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
+    if (guess) request.guess = [&](const Field& field) { load(field, guesses, guessed); };
+    const LoadSources load_sources = [&](const Field& field) { load(field, sources, asked.parity); };
+    const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) {
+      for (const int parity : {0, 1}) store(to, solved.of(parity), sites);
+    };
+    return solver.solve(load_sources, masses, {}, {}, {}, use, request);
+  };
+  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results, asked.parity), {}};
+  // In double precision, whatever the caller's is, and on all sites: a solve goes on where the one before has ended, and M x is of all.
+  std::vector<HostField> x = zero_fields(n, asked.components, solutions.box), b = zero_fields(n, asked.components, solutions.box);
+  copy(HostVectors(b), sources, asked.parity, team);
+  const HostVectors kept(x);
+  Solved solved{solve(kept, QS_BOTH), {}};
+  guesses = kept;
+  guess = true;
+  guessed = QS_BOTH;
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
-    solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions, team);
+    solved.relative = relative_residuals(solver, asked, b, masses, scales, x, team);
     for (std::size_t v = 0; v < n; ++v)
       if (solved.results[v].true_residual == 0) solved.relative[v] = 0;  // of the source 0, whose solution is 0 everywhere
     bool again = false;
@@ -164,16 +180,17 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
       tolerances[v] *= std::clamp(0.5 * relative[v] / solved.relative[v], 1e-3, 0.5);
       again = true;
     }
-    if (!again) return solved;
+    if (!again) break;
     const bool stuck = round == most_rounds;
-    const std::vector<SolveResult> more =
-        stuck ? std::vector<SolveResult>{} : solver.solve(sources, masses, solutions, {}, {}, {}, request);
+    const std::vector<SolveResult> more = stuck ? std::vector<SolveResult>{} : solve(kept, QS_BOTH);
     for (std::size_t v = 0; v < n; ++v) {
       if (!stuck) add(solved.results[v], more[v]);
       else if (relative[v] > 0 && solved.relative[v] > relative[v]) solved.results[v].reason = StopReason::stagnation;
     }
-    if (stuck) return solved;
+    if (stuck) break;
   }
+  copy(results, kept, asked.parity, team);
+  return solved;
 }
 
 qs_reason reason_of(StopReason reason) {
@@ -225,18 +242,18 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   const int together = asked.shifted ? most_vectors : op.config.nrhs;
   for (int first = 0; first < asked.solutions.count; first += together) {
     const int n = std::min(together, asked.solutions.count - first);
-    std::vector<HostField> sources, solutions;
+    std::optional<CallersVectors> sources, solutions;
     op.context->job->together([&] {
-      sources = vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
-      if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
-      solutions = asked.guess ? vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team)
-                              : zero_fields(static_cast<std::size_t>(n), asked.components, part);
-      for (std::size_t v = 0; v < solutions.size() && asked.guess; ++v)
-        multiply(solutions[v], 1 / asked.scales[static_cast<std::size_t>(first) + v]);
+      sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true);
+      solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess);
     });
-    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions, team);
-    for (std::size_t v = 0; v < solutions.size(); ++v) multiply(solutions[v], asked.scales[static_cast<std::size_t>(first) + v]);
-    vectors_to(asked.solutions, first, solutions, asked.parity, team);
+    HostVectors right = sources->here();
+    if (asked.shifted) {
+      right.count = n;
+      right.data.fill(right.data[0]);
+    }
+    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), right, solutions->here(), team);
+    solutions->give_back();
     for (std::size_t v = 0; v < solved.results.size(); ++v) {
       const SolveResult& result = solved.results[v];
       const std::size_t number = static_cast<std::size_t>(first) + v;

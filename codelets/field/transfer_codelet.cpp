@@ -25,10 +25,16 @@ namespace {
 using runtime::Call;
 using runtime::Codelet;
 
-Coord global_site(const BlockGeometry& block, const SitePosition& position) {
-  Coord site = block.local_site(position);
-  for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
-  return site;
+/// Calls body(lane, global coordinates of the site) for the sites of an outer site.
+template <class Body>
+void for_lanes(const BlockGeometry& block, int parity, int outer, Body&& body) {
+  const BlockShape& shape = block.shape();
+  const Coord first = block.local_site({parity, outer, 0});  // once for all lanes: its divisions take as long as copying a site
+  for (int lane = 0; lane < shape.lanes; ++lane) {
+    Coord site = first;
+    for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu] + ((lane & shape.stride[mu]) != 0 ? shape.outer[mu] : 0);
+    body(lane, site);
+  }
 }
 
 /// Calls body(outer, lane, global coordinates of the site) over one block, split over the team.
@@ -36,7 +42,7 @@ template <class Body>
 void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
   team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int lane = 0; lane < block.lanes().lanes; ++lane) body(outer, lane, global_site(block, {parity, outer, lane}));
+      for_lanes(block, parity, outer, [&](int lane, const Coord& site) { body(outer, lane, site); });
   });
 }
 
@@ -87,42 +93,78 @@ void run_load_links_on_cuda(Call& call) {
 
 struct HostTask {
   const BlockGeometry* block;
-  HostField* host;  ///< the first of the vectors'
+  HostVectors host;
   Coord lattice;
   int parity;
   VectorPlaces places;
 };
 
+/// Outer sites that are copied together, lane after lane: in host memory those of a lane lie in a row, and those of other lanes far away.
+/// With more than four of them the lanes of a lattice of 16^3 sites displace each other from the first cache.
+constexpr int outer_sites_together = 4;
+constexpr int most_lanes = 16;
+
+/// Reads and writes of host memory wait for it, so what comes next is prefetched. docs/results/2026-11-28-callers-cpu.md
 template <class F, bool Load>
 void run_host(Call& call) {
   const auto& task = call.arguments<HostTask>();
   F* field = call.buffer<F>(0);
-  const int components = task.host->components, words = NumberFormat<F>::site_words(2 * components), head = site::head_words<F>;
-  const int chunk = task.places.chunked ? site::chunk_words<F>(words - head) : 1;
-  const Box box = task.host->box();
-  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
-    const std::int64_t index = index_in(box, x, task.lattice);
-    for (int v = 0; v < task.places.vectors; ++v) {
-      F *group = field + task.places.group(words, outer, v), site[NumberFormat<F>::site_words(2 * spinor_components)]{};
-      const auto place = [&](int w) { return site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk, head); };
-      std::complex<double>* host = &task.host[v].at(index, 0);
-      with_components(components, [&](auto of_vector) {
-        using V = site::Lane<Real<F>>;
-        if constexpr (Load) {
-          site::Complex<V> z[of_vector()];
-          for (int c = 0; c < of_vector(); ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
-          site::write_site<F>(site, 1, z);
-          for (int w = 0; w < words; ++w) group[place(w)] = site[w];
-        } else {
-          for (int w = 0; w < words; ++w) site[w] = group[place(w)];
-          const site::SiteReader<F, V> reader(site, 1);
-          for (int c = 0; c < of_vector(); ++c) {
-            const site::Complex<V> z = reader.component(c);
-            host[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
-          }
+  const HostVectors& host = task.host;
+  const Box box = host.box;
+  const int lanes = task.block->lanes().lanes, vectors = task.places.vectors;
+  with_components(host.components, [&](auto of_vector) {
+    constexpr int components = of_vector, words = NumberFormat<F>::site_words(2 * components), head = site::head_words<F>;
+    using V = site::Lane<Real<F>>;
+    const int chunk = task.places.chunked ? site::chunk_words<F>(words - head) : 1, width = task.places.width();
+    int first[words];  // place of each word of lane 0: those of other lanes follow from it without a division
+    for (int w = 0; w < words; ++w) first[w] = site::word_place(w, 0, width, chunk, head);
+    const auto move = [&](int outer, int lane, int v, std::size_t there) {
+      F *group = field + task.places.group(words, outer, v), site[words];
+      const int in_group = task.places.lane_of(v, lane);
+      const auto place = [&](int w) { return first[w] + in_group * (w < head ? 1 : chunk); };
+      std::complex<double> numbers[components];
+      if constexpr (Load) {
+        host.read(numbers, v, there);
+        site::Complex<V> z[components];
+        for (int c = 0; c < components; ++c) z[c] = {{static_cast<Real<F>>(numbers[c].real())}, {static_cast<Real<F>>(numbers[c].imag())}};
+        site::write_site<F>(site, 1, z);
+        for (int w = 0; w < words; ++w) group[place(w)] = site[w];
+      } else {
+        for (int w = 0; w < words; ++w) site[w] = group[place(w)];
+        const site::SiteReader<F, V> reader(site, 1);
+        for (int c = 0; c < components; ++c) {
+          const site::Complex<V> z = reader.component(c);
+          numbers[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
         }
-      });
-    }
+        host.write(numbers, v, there);
+      }
+    };
+    call.team().for_range(task.block->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+      using Places = std::array<std::size_t, outer_sites_together * most_lanes>;
+      Places here{}, next{};
+      const auto look_up = [&](int from, Places& there) {
+        for (int outer = from; outer < end && outer < from + outer_sites_together; ++outer)
+          for_lanes(*task.block, task.parity, outer, [&](int lane, const Coord& x) {
+            there[static_cast<std::size_t>((outer - from) * lanes + lane)] = host.place(index_in(box, x, task.lattice), task.parity);
+          });
+      };
+      look_up(static_cast<int>(begin), next);
+      for (auto from = static_cast<int>(begin); from < end; from += outer_sites_together) {
+        here = next;
+        look_up(from + outer_sites_together, next);
+        for (int v = 0; v < vectors; ++v) {
+          const bool last = v + 1 == vectors;
+          const Places& then = last ? next : here;
+          const int to = std::min(from + outer_sites_together, static_cast<int>(end));
+          for (int lane = 0; lane < lanes; ++lane)
+            for (int outer = from; outer < to; ++outer) {
+              const auto at = static_cast<std::size_t>((outer - from) * lanes + lane);
+              host.prefetch(last ? 0 : v + 1, then[at], !Load);
+              move(outer, lane, v, here[at]);
+            }
+        }
+      }
+    });
   });
 }
 
@@ -257,28 +299,22 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 
 namespace {
 
-/// Loading only reads the host fields.
 template <bool Load>
-void submit_host(const char* where, std::span<const HostField> host, const Field& field) {
-  if (host.size() != static_cast<std::size_t>(field.site_vectors())) throw ShapeError(where, "another number of vectors");
+void submit_host(const char* where, const HostVectors& host, const Field& field) {
+  if (host.count != field.site_vectors()) throw ShapeError(where, "another number of vectors");
+  if (host.components != field.components()) throw ShapeError(where, "another kind of vector");
   const Lattice& lattice = *field.lattice();
-  for (const HostField& vector : host) {
-    if (vector.components != field.components()) throw ShapeError(where, "another kind of vector");
-    lattice.require_part(where, vector.box(), 0);
-    if (vector.origin != host.front().origin || vector.extents != host.front().extents)
-      throw ShapeError(where, "the host fields hold different boxes");
-  }
+  lattice.require_part(where, host.box, 0);
   for (const int b : lattice.local_blocks())
     runtime::submit(host_codelet<Load>(lattice.precision()),
-                    HostTask{&lattice.block(b), const_cast<HostField*>(host.data()), lattice.decomposition().lattice(), field.parity(),
-                             places_of(field)},
+                    HostTask{&lattice.block(b), host, lattice.decomposition().lattice(), field.parity(), places_of(field)},
                     {Load ? runtime::out(field.block(b)) : runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 }  // namespace
 
-void load(const Field& field, std::span<const HostField> host) { submit_host<true>("transfer::load", host, field); }
-void store(std::span<HostField> host, const Field& field) { submit_host<false>("transfer::store", host, field); }
+void load(const Field& field, const HostVectors& host) { submit_host<true>("transfer::load", host, field); }
+void store(const HostVectors& host, const Field& field) { submit_host<false>("transfer::store", host, field); }
 
 namespace {
 

@@ -6,10 +6,13 @@
 
 #include <starpu.h>
 
+#include <optional>
+
 namespace quarkstar::runtime {
 
-void wait_for_tasks(const Handle& handle) {
-  const mpi::Waits waits;
+void wait_for_tasks(const Handle& handle, bool use_caller) {
+  std::optional<mpi::Waits> waits;
+  if (!use_caller) waits.emplace();
   if (starpu_task_get_current() != nullptr)  // StarPU would end the process
     throw Error(ErrorKind::internal, "wait_for_tasks", "a task waits for others, and maybe for itself", "wait outside of tasks");
   if (starpu_data_acquire_on_node(handle.state(), STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)

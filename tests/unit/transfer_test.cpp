@@ -122,6 +122,70 @@ TEST_CASE("a field is stored as its description says") {
   }
 }
 
+namespace {
+
+/// One vector of numbers Real, colours outside of spins behind a gap: [parity, or none][site][gap][colour][spin][re, im].
+template <class Real>
+void check_elsewhere(bool even_first, const Decomposition& decomposition) {
+  INFO("bytes of a real " << sizeof(Real) << ", even first " << even_first << ", " << decomposition.describe());
+  constexpr double factor = 0.3;
+  constexpr std::size_t gap = 2, reals = gap + 2 * spinor_components;
+  const HostField from = random_spinor();
+  const auto place = [&](std::int64_t site, int c) {
+    const std::int64_t half = volume(extents) / 2, at = even_first ? site / 2 + parity_of(coordinates(site, extents)) * half : site;
+    return static_cast<std::size_t>(at) * reals + gap + static_cast<std::size_t>(2 * (c % 3 * 4 + c / 3));
+  };
+  std::vector<Real> numbers(static_cast<std::size_t>(volume(extents)) * reals, 7);
+  HostVectors there(std::span(&from, 1));
+  there.is_single = sizeof(Real) == sizeof(float) ? 1 : 0;
+  there.even_first = even_first ? 1 : 0;
+  there.site_bytes = reals * sizeof(Real);
+  there.spin_bytes = 2 * sizeof(Real);
+  there.colour_bytes = 8 * sizeof(Real);
+  there.data[0] = reinterpret_cast<std::byte*>(numbers.data() + gap);
+  there.factors[0] = factor;
+  const LatticePointer lattice = make(decomposition, Precision::double_);
+  for (const int parity : {0, 1}) {
+    const Field field(lattice, parity, spinor_components);
+    transfer::load(field, from);
+    transfer::store(there, field);
+    runtime::Session::current().wait_all();
+  }
+  int wrong = 0;
+  for (std::int64_t i = 0; i < volume(extents); ++i)
+    for (int c = 0; c < spinor_components; ++c) {
+      const Complex value = from.at(i, c);
+      wrong += numbers[place(i, c)] != static_cast<Real>(factor * value.real());
+      wrong += numbers[place(i, c) + 1] != static_cast<Real>(factor * value.imag());
+    }
+  for (std::size_t i = 0; i < numbers.size(); ++i) wrong += i % reals < gap && numbers[i] != 7;
+  CHECK(wrong == 0);
+  HostField back(spinor_components, extents);
+  for (const int parity : {0, 1}) {
+    const Field field(lattice, parity, spinor_components);
+    transfer::load(field, there);
+    transfer::store(back, field);
+    runtime::Session::current().wait_all();
+  }
+  wrong = 0;
+  for (std::int64_t i = 0; i < volume(extents); ++i)
+    for (int c = 0; c < spinor_components; ++c)
+      wrong += back.at(i, c) != Complex(factor * numbers[place(i, c)], factor * numbers[place(i, c) + 1]);
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("vectors elsewhere in host memory: in their order and precision, times their factor, and no number beside them") {
+  INFO("seed " << seed);
+  const runtime::Session session(options(2, 1));
+  for (const Decomposition& decomposition : {decompositions().front(), decompositions().back()})
+    for (const bool even_first : {false, true}) {
+      check_elsewhere<double>(even_first, decomposition);
+      check_elsewhere<float>(even_first, decomposition);
+    }
+}
+
 TEST_CASE("fields convert between precisions and lane layouts") {
   const HostField host = random_spinor();
   const runtime::Session session(options(2, 2));

@@ -5,7 +5,7 @@
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/boxes.hpp"
 #include "codelets/su3/matrix.hpp"
-#include "runtime/graph/binned_sum.hpp"
+#include "runtime/graph/thread_sums.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -65,26 +65,12 @@ class GaugeFixing {
 
   Fixed state() const {
     const HostGauge before = with_sites_before();
-    std::array sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
-    for (std::int64_t i = 0; i < volume(part_.extents); ++i) {
-      Matrix delta{};
-      double trace = 0;
-      for (int mu = 0; mu < directions_; ++mu) {
-        const Matrix here = site::read_link(part_.link(i, mu).data()), there = neighbour(before, i, mu);
-        trace += here[0][0].re + here[1][1].re + here[2][2].re;
-        delta = delta + there + site::scaled(-1.0, here);
-      }
-      const Matrix a = delta + site::scaled(-1.0, adjoint(delta));  // antihermitian
-      const double third = (a[0][0].im + a[1][1].im + a[2][2].im) / 3;
-      double size2 = 0;
-      for (int row = 0; row < 3; ++row)
-        for (int column = 0; column < 3; ++column) {
-          const double im = a[row][column].im - (row == column ? third : 0);
-          size2 += a[row][column].re * a[row][column].re + im * im;
-        }
-      runtime::add(sums[0], trace);
-      runtime::add(sums[1], size2);
-    }
+    std::array<runtime::BinnedSum, 2> sums;
+    runtime::ThreadSums of_threads(team_.threads(), static_cast<int>(sums.size()));
+    team_.for_range(volume(part_.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
+      for (std::int64_t i = begin; i < end; ++i) add_site(of_threads.of(thread), before, i);
+    });
+    of_threads.merge_into(sums.data(), static_cast<int>(sums.size()));
     context_.job->combine(sums);
     const double sites = 3 * static_cast<double>(volume(lattice()));
     return {runtime::value_of(sums[0]) / (sites * directions_), runtime::value_of(sums[1]) / sites};
@@ -92,6 +78,27 @@ class GaugeFixing {
 
  private:
   HostGauge with_sites_before() const { return collected(part_, cut_, with_border(cut_.part(), lattice(), 1, 0)); }
+
+  /// The i-th site's summands of F and of theta.
+  void add_site(runtime::BinnedSum* sums, const HostGauge& before, std::int64_t i) const {
+    Matrix delta{};
+    double trace = 0;
+    for (int mu = 0; mu < directions_; ++mu) {
+      const Matrix here = site::read_link(part_.link(i, mu).data()), there = neighbour(before, i, mu);
+      trace += here[0][0].re + here[1][1].re + here[2][2].re;
+      delta = delta + there + site::scaled(-1.0, here);
+    }
+    const Matrix a = delta + site::scaled(-1.0, adjoint(delta));  // antihermitian
+    const double third = (a[0][0].im + a[1][1].im + a[2][2].im) / 3;
+    double size2 = 0;
+    for (int row = 0; row < 3; ++row)
+      for (int column = 0; column < 3; ++column) {
+        const double im = a[row][column].im - (row == column ? third : 0);
+        size2 += a[row][column].re * a[row][column].re + im * im;
+      }
+    runtime::add(sums[0], trace);
+    runtime::add(sums[1], size2);
+  }
 
   /// U_mu(x - mu), x the i-th site of the part.
   Matrix neighbour(const HostGauge& before, std::int64_t i, int mu) const {

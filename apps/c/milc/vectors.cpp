@@ -54,16 +54,16 @@ HostField vector_from(const char* function, Context& context, int precision, con
   void* const address = const_cast<void*>(vector);  // only read
   context.job->together([&] {
     require(vector, "vector");
-    field = vectors_from(vectors_at(function, precision, &address, 1), 0, 1, colour_components, cut(context).part(), QS_BOTH,
-                         context.session->cpu_team())
-                .front();
+    field =
+        vectors_from(vectors_at(function, precision, &address, 1), 1, colour_components, cut(context).part(), context.session->cpu_team())
+            .front();
   });
   return field;
 }
 
-void vector_to(const char* function, Context& context, int precision, void* vector, const HostField& field) {
+void give_vector(const char* function, Context& context, int precision, void* vector, const HostField& field) {
   require(vector, "vector");
-  vectors_to(vectors_at(function, precision, &vector, 1), 0, {field}, QS_BOTH, context.session->cpu_team());
+  vector_to(vectors_at(function, precision, &vector, 1), 0, field, context.session->cpu_team());
 }
 
 /// U v, or U^+ v.
@@ -245,7 +245,7 @@ void qudaShift(int external_precision, int, const void* links, const void* sourc
   work(function, [&](Context& context) {
     const Hopping hop(context, taken_links(function, context, transport, external_precision, links, reload != 0));
     const HostField v = vector_from(function, context, external_precision, source);
-    vector_to(function, context, external_precision, image, hop(v, direction, static_cast<Hop>(symmetry)));
+    give_vector(function, context, external_precision, image, hop(v, direction, static_cast<Hop>(symmetry)));
   });
 }
 
@@ -259,7 +259,7 @@ void qudaSpinTaste(int external_precision, int, const void* links, const void* s
     const bool is_local = spin == taste;
     const Hopping hop(context, is_local ? none : taken_links(function, context, transport, external_precision, links, reload != 0));
     const HostField v = vector_from(function, context, external_precision, source);
-    vector_to(function, context, external_precision, image, spin_taste(hop, v, spin, taste));
+    give_vector(function, context, external_precision, image, spin_taste(hop, v, spin, taste));
   });
 }
 
@@ -285,7 +285,7 @@ void qudaTwoLinkGaussianSmear(int external_precision, int, void* links, void* ve
         if (arguments.t0 < 0 || v.origin[3] + i / slice == arguments.t0)
           for (int c = 0; c < colour_components; ++c) v.at(i, c) = sum.at(i, c);
     }
-    vector_to(function, context, external_precision, vector, v);
+    give_vector(function, context, external_precision, vector, v);
   });
   if (arguments.delete_2link != 0) two_link_transport.reset();
 }

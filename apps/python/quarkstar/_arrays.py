@@ -61,9 +61,11 @@ def as_input(array: Any, argument: str) -> Array:
     return np.ascontiguousarray(array)
 
 
-def zeros_beside(array: Array, shape: tuple[int, ...]) -> Array:
-    """Of its dtype, and where it is."""
-    return zeros(shape, array) if isinstance(array, DeviceArray) else np.zeros(shape, array.dtype)
+def array_beside(array: Array, shape: tuple[int, ...], whole: bool) -> Array:
+    """Of its dtype, and where it is. whole: it is to be written on all sites; else what is not written is 0."""
+    if isinstance(array, DeviceArray):
+        return zeros(shape, array)
+    return (np.empty if whole else np.zeros)(shape, array.dtype)
 
 
 def copy_beside(array: Array, source: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as c
-from ._arrays import Array, Vectors, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape, zeros_beside
+from ._arrays import Array, Vectors, array_beside, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape
 from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
@@ -137,7 +137,7 @@ class Operator(Closing):
             number = self._several
         shape = b.shape if number == count else (number, *vector_shape(layout, self._extents, self.components))
         if guess is None:
-            x = zeros_beside(b, shape)
+            x = array_beside(b, shape, parity is None)
         else:
             first, _ = self._vectors(guess, layout, "guess")
             check_shape(first, shape, "guess", layout)
@@ -152,8 +152,8 @@ class Operator(Closing):
         """Solves for all columns of a source: point=(x, y, z, t), wall=t, or as the command writes them, "z2:t,seed"."""
         text = source_text(point, wall, source)
         layout_number(layout)
-        b = as_input(np.zeros(propagator_shape(layout, self._extents, self.components), dtype), "dtype")
-        x = np.zeros_like(b)
+        b = as_input(np.empty(propagator_shape(layout, self._extents, self.components), dtype), "dtype")
+        x = np.empty_like(b)
         pyquda = layout == "pyquda"
         sources, solutions = Vectors(b, layout, self.components, pyquda), Vectors(x, layout, self.components, pyquda)
         check(c.library.qs_operator_source(self.handle, text.encode(), None, sources.reference()))
@@ -171,7 +171,7 @@ class Operator(Closing):
         if parity not in c.PARITIES:
             raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
         x, count = self._vectors(x, layout, "x")
-        image = zeros_beside(x, x.shape)
+        image = array_beside(x, x.shape, parity is None)
         options = c.ApplyOptions(masses=_doubles(masses, count, "masses"), adjoint=int(adjoint), parity=c.PARITIES[parity])
         vectors, images = Vectors(x, layout, count), Vectors(image, layout, count)
         check(c.library.qs_operator_apply(self.handle, ctypes.byref(options), vectors.reference(), images.reference()))

@@ -1,0 +1,98 @@
+#pragma once
+// Vectors in host memory, of this program or of one that calls it: where their numbers are.
+#include "codelets/field/host_field.hpp"
+#include "codelets/field/vector_status.hpp"
+#include "runtime/system/error.hpp"
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace quarkstar {
+
+/// Vectors of one kind on the sites of a box, each of double or of single precision, sites and numbers in one of the usual orders. It owns
+/// nothing. Trivially copyable and without gaps: an argument of tasks.
+struct HostVectors {
+  int count = 0, components = 0;
+  Box box{};
+  std::int32_t is_single = 0;   ///< whether numbers are of single precision
+  std::int32_t even_first = 0;  ///< whether all even sites (of global coordinates) come before the odd ones, each lexicographic
+  std::size_t site_bytes = 0, spin_bytes = 0, colour_bytes = 0;  ///< from one to the next
+  std::array<std::byte*, most_vectors> data{};                   ///< the first number of each vector
+  PerVector factors = same_for_all(1);                           ///< each vector is multiplied by its own when it is read or written
+
+  HostVectors() = default;
+  /// Fields, which are written only where that is asked for. Throws ShapeError where they are of different boxes or kinds, or too many.
+  HostVectors(std::span<const HostField> fields) : count(static_cast<int>(fields.size())), colour_bytes(sizeof(std::complex<double>)) {
+    if (fields.empty() || fields.size() > data.size()) throw ShapeError("HostVectors", "another number of vectors");
+    components = fields[0].components;
+    box = fields[0].box();
+    spin_bytes = colour_components * colour_bytes;
+    site_bytes = static_cast<std::size_t>(components) * colour_bytes;
+    for (std::size_t v = 0; v < fields.size(); ++v) {
+      if (fields[v].components != components) throw ShapeError("HostVectors", "vectors of several kinds");
+      if (fields[v].origin != box.origin || fields[v].extents != box.extents)
+        throw ShapeError("HostVectors", "the host fields hold different boxes");
+      data[v] = reinterpret_cast<std::byte*>(const_cast<std::complex<double>*>(fields[v].data.data()));
+    }
+  }
+
+  /// The first n of them.
+  HostVectors first(int n) const {
+    HostVectors few = *this;
+    few.count = n;
+    return few;
+  }
+
+  /// Bytes before a site's numbers. index: lexicographic, in the box; parity: of global coordinates.
+  std::size_t place(std::int64_t index, int parity) const {
+    return static_cast<std::size_t>(even_first ? index / 2 + parity * (volume(box.extents) / 2) : index) * site_bytes;
+  }
+  /// The numbers of vector v at a site, and back.
+  template <int Components>
+  void read(std::complex<double> (&numbers)[Components], int v, std::size_t place) const {
+    is_single ? read_as<float>(numbers, v, place) : read_as<double>(numbers, v, place);
+  }
+  template <int Components>
+  void write(const std::complex<double> (&numbers)[Components], int v, std::size_t place) const {
+    is_single ? write_as<float>(numbers, v, place) : write_as<double>(numbers, v, place);
+  }
+  /// Asks for the cache lines of a site whose numbers follow each other.
+  void prefetch(int v, std::size_t place, bool to_write) const {
+    constexpr std::size_t line = 64;
+    const std::byte* const begin = data[static_cast<std::size_t>(v)] + place;
+    const std::size_t bytes = 2 * static_cast<std::size_t>(components) * (is_single != 0 ? sizeof(float) : sizeof(double));
+    const auto ask = [to_write](const std::byte* at) { to_write ? __builtin_prefetch(at, 1) : __builtin_prefetch(at, 0); };
+    for (std::size_t i = 0; i < bytes; i += line) ask(begin + i);
+    ask(begin + bytes - 1);
+  }
+
+ private:
+  template <class Real>
+  Real* number(int v, std::size_t place, int component) const {
+    const auto spin = static_cast<std::size_t>(component / colour_components),
+               colour = static_cast<std::size_t>(component % colour_components);
+    return reinterpret_cast<Real*>(data[static_cast<std::size_t>(v)] + place + spin * spin_bytes + colour * colour_bytes);
+  }
+  template <class Real, int Components>
+  void read_as(std::complex<double> (&numbers)[Components], int v, std::size_t place) const {
+    const double factor = factors[static_cast<std::size_t>(v)];
+    for (int c = 0; c < Components; ++c) {
+      const Real* const from = number<Real>(v, place, c);
+      numbers[c] = {factor * static_cast<double>(from[0]), factor * static_cast<double>(from[1])};
+    }
+  }
+  template <class Real, int Components>
+  void write_as(const std::complex<double> (&numbers)[Components], int v, std::size_t place) const {
+    const double factor = factors[static_cast<std::size_t>(v)];
+    for (int c = 0; c < Components; ++c) {
+      Real* const to = number<Real>(v, place, c);
+      to[0] = static_cast<Real>(factor * numbers[c].real());
+      to[1] = static_cast<Real>(factor * numbers[c].imag());
+    }
+  }
+};
+
+}  // namespace quarkstar
