@@ -8,21 +8,11 @@
 #include <cmath>
 
 namespace quarkstar {
-namespace {
-
-constexpr double exponent = 4;  // cosh(2 * 4) = 1490
-
-}  // namespace
 
 int filter_degree(const SpectralWindow& window) {
+  constexpr double exponent = 4;  // cosh(2 * 4) = 1490
   constexpr int most = 2000;
   return std::clamp(static_cast<int>(std::ceil(exponent / std::sqrt(window.low / window.high))), 4, most);
-}
-
-SpectralWindow filter_window(int degree, double high) {
-  constexpr double most = 0.5;
-  const double root = exponent / degree;
-  return {std::min(root * root, most) * high, high};
 }
 
 ChebyshevFilter::ChebyshevFilter(LinearOperator& a, int degree, const SpectralWindow& window)

@@ -32,7 +32,5 @@ class ChebyshevFilter {
 /// The degree with which modes at 0 grow by about 1500: so that a few restarts single out what is below the window, and rounding costs
 /// no more than three digits of the modes at its edge.
 int filter_degree(const SpectralWindow& window);
-/// The other way round: up to the end of the spectrum, for such a degree.
-SpectralWindow filter_window(int degree, double high);
 
 }  // namespace quarkstar

@@ -17,7 +17,7 @@ SolverSettings completed(SolverSettings settings, const Coord& lattice);
 /// Of the aggregates of a level, of complete settings: below the finest the first of 2, 3, 5, 7 sites of which there is an even number
 /// along a direction, else 3.
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level);
-/// The degree of a level's smoother: half of the finest's below it, where an application costs more and gains less.
+/// The degree of a level's smoother: below the finest half, for an application costs as much there and saves fewer iterations.
 int smoother_degree(const MultigridSettings& settings, int level);
 /// The lattice of the coarsest level.
 Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice);

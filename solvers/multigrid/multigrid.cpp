@@ -8,9 +8,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/eigen/chebyshev.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
-#include "solvers/squared_system.hpp"
 
 #include <fmt/format.h>
 
@@ -79,8 +77,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   const Loaded found = load_null_vectors();
   int cycles = settings.setup_cycles;
   if (found == Loaded::own) cycles = 0;
-  else if (found == Loaded::near) step(0, "refreshing", [&] { cycles = refresh(*m, mass); });
-  else step(0, "null vectors", [&] { make_null_vectors(*m, mass); });
+  else if (found == Loaded::near) step(0, "refreshing", [&] { cycles = refresh(*m); });
+  else step(0, "null vectors", [&] { make_null_vectors(*m); });
   const auto make_levels = [&] {
     coarsen(*m);
     fit_smoothers(mass);
@@ -125,52 +123,32 @@ void Multigrid::save_null_vectors() const {
   settings_.files.save(host);
 }
 
-void Multigrid::make_null_vectors(EvenOdd& m, double mass) {
+void Multigrid::make_null_vectors(EvenOdd& m) {
   const Field noise = m.field();
   write_noise(noise, noise_seed, 0);
-  filter(m, mass, noise, settings_.setup_steps);
+  relax(m, noise, settings_.setup_steps);
 }
 
 /// Null vectors of another mass on this configuration are near zero modes of this operator too: they stay as they are, for they have been
 /// improved by cycles already, and more of them take the lowest modes out. Those of another configuration are not; a contraction would not
 /// tell, as it is that of all modes. So |Mh v| decides (battery.multigrid's configuration: 0.3 |v| of another mass, 1.1 |v| a sweep later).
 /// Returns the cycles that are left to do.
-int Multigrid::refresh(EvenOdd& m, double mass) {
+int Multigrid::refresh(EvenOdd& m) {
   const Field start = m.field();
   const Field& test = spaces_.front()->test;
   m.apply(start, test, {}, false, {});
   constexpr double near_zero = 0.5;
   if (ratio(start, test) < near_zero) return 0;
   blas::submit<blas::Scale>({&start, &test}, {1.0});
-  filter(m, mass, start, std::max(1, settings_.setup_steps / 4));
+  relax(m, start, std::max(1, settings_.setup_steps / 4));
   return std::min(1, settings_.setup_cycles);
 }
 
-/// The null vectors: what a Chebyshev filter of that degree leaves of start, modes of Mh^+ Mh near zero. An inverse of Mh, as far as a
-/// Krylov solver comes, would leave much more of the others, which are many (docs/results/2026-11-28-multigrid-filter.md).
-void Multigrid::filter(EvenOdd& m, double mass, const Field& start, int degree) {
-  const double largest = largest_eigenvalue(mass);
-  SquaredSystem squared(m);
+/// The null vectors: what so many steps on Mh v = start leave, near zero modes of Mh.
+void Multigrid::relax(EvenOdd& m, const Field& start, int steps) {
   const Field filtered = m.field();
-  ChebyshevFilter(squared, degree, filter_window(degree, largest)).apply(filtered, start);
+  FixedSteps(m, *find_krylov_solver("bicgstab"), steps, 1).apply(filtered, start, {});
   normalise(spaces_.front()->test, filtered);
-}
-
-/// Of Mh^+ Mh, from above: by steps of the power method, which end somewhat below it.
-double Multigrid::largest_eigenvalue(double mass) {
-  constexpr int steps = 12;
-  constexpr double margin = 1.3;
-  const std::unique_ptr<EvenOdd> m = fine_.system(probes, same_for_all(mass));
-  SquaredSystem squared(*m);
-  const Field vector = m->field(), image = m->field();
-  write_noise(vector, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
-  double growth = 0;
-  for (int i = 0; i < steps; ++i) {
-    squared.apply(image, vector, {}, false, {});
-    growth = ratio(image, vector);
-    normalise(vector, image);
-  }
-  return growth > 0 ? margin * growth : 1;  // without numbers: any
 }
 
 void Multigrid::improve(EvenOdd& m) {

@@ -17,12 +17,12 @@ namespace quarkstar {
 
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
-///   1. N null vectors v, all at once. Level 0: what a Chebyshev filter of Mh^+ Mh leaves of noise, the modes near zero; noise is a
-///      function of global sites. Level l + 1: R v of the level above;
+///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise
+///      is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0; then all levels anew, and verification (verify()). Null vectors of this
 /// operator from settings.files take the place of those of level 0, and nothing is done some times. Those of an operator near this one
-/// stay as they are where |Mh v| is small; else they take the place of the noise, with a fourth of the filter's degree and one improvement.
+/// stay as they are where |Mh v| is small; else they take the place of the noise, with a fourth of the steps and one improvement.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
@@ -59,10 +59,9 @@ class Multigrid {
  private:
   NullVectorFiles::Loaded load_null_vectors();
   void save_null_vectors() const;
-  void make_null_vectors(EvenOdd& m, double mass);
-  int refresh(EvenOdd& m, double mass);
-  void filter(EvenOdd& m, double mass, const Field& start, int degree);
-  double largest_eigenvalue(double mass);
+  void make_null_vectors(EvenOdd& m);
+  int refresh(EvenOdd& m);
+  void relax(EvenOdd& m, const Field& start, int steps);
   void improve(EvenOdd& m);
   void coarsen(EvenOdd& m);
   std::optional<FullField> noise_beside_null_vectors() const;
