@@ -518,10 +518,8 @@ void Solver::apply(const LoadSources& load, std::span<const double> masses, cons
   for (const int parity : {0, 1}) load(in.of(parity));
   const PerVector mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; });
   const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, mass);
-  for (const int parity : {0, 1}) {
-    outer->times_m(out.of(parity), in, 1, adjoint);
-    use(out.of(parity));
-  }
+  for (const int parity : {0, 1}) outer->times_m(out.of(parity), in, 1, adjoint);
+  for (const int parity : {0, 1}) use(out.of(parity));
   runtime::Session::current().wait_all();
 }
 

@@ -107,7 +107,8 @@ class Solver {
   /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice; with a fifth dimension [s n + v] for slice s.
   /// Throws as solve() does.
   void apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint = false);
-  /// The same of vectors that tasks write, with images that tasks read: `load` and `use` are called for each parity.
+  /// The same of vectors that tasks write, with images that tasks read: `load` and `use` are called for each parity, and may wait for their
+  /// tasks. All loads come before any use, so that vectors and images may be the same memory where they do.
   void apply(const LoadSources& load, std::span<const double> masses, const UseVectors& use, bool adjoint = false);
 
  private:

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -68,6 +70,10 @@ qs_status three_points(Operator& op, const app::RunConfig& config, const std::ve
                                .progress = {},
                                .ends = [] { return false; }};
   app::ThreePoints got = app::three_points_of(run, columns, config.masses().front(), config.source);
+  // Of the last hadron's those that have not converged are behind the others of their group.
+  const std::size_t before = (got.solves.size() - 1) / spinor_components * spinor_components;
+  std::ranges::sort(got.solves.begin() + static_cast<std::ptrdiff_t>(before), got.solves.end(), {},
+                    [](const app::SequentialReport& sequential) { return sequential.solve.column; });
   for (app::SequentialReport& sequential : got.solves) {
     const SolveResult& result = sequential.solve.result;
     if (!result.converged() && failure.empty())

@@ -64,7 +64,7 @@ std::string identity_of(const Eigenvectors& vectors) {
 }
 
 /// A solve for eigenvectors, which the host keeps at half of their size: they have one parity.
-void require_room(const Operator& op, const EigenSettings& settings) {
+void require_room(Operator& op, const EigenSettings& settings) {
   app::RunConfig config = op.config;
   config.solver.precision = Precision::double_;
   config.solver.multigrid.reset();
@@ -76,7 +76,7 @@ void require_room(const Operator& op, const EigenSettings& settings) {
 }
 
 /// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
-void require_room_for_modes(const Operator& op, int modes, bool deflate) {
+void require_room_for_modes(Operator& op, int modes, bool deflate) {
   app::RunConfig config = op.config;
   if (deflate) app::count_projector(config, modes);
   app::set_host_vectors(config, app::host_vectors(config) + modes / 2 + 1);
@@ -190,8 +190,8 @@ qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {
           require_deflatable(op->config.solver);
         });
         app::require_same_settings_everywhere(vectors != nullptr ? identity_of(*vectors->kept) : app::setting_line("vectors", "none"));
-        if (vectors != nullptr) require_room_for_modes(*op, static_cast<int>(vectors->kept->header.values.size()), true);
         op->drop_solvers();
+        if (vectors != nullptr) require_room_for_modes(*op, static_cast<int>(vectors->kept->header.values.size()), true);
         op->deflation = vectors != nullptr ? vectors->kept : nullptr;
       }));
 }

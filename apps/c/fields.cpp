@@ -11,6 +11,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -90,8 +91,7 @@ namespace {
 
 /// The number of a site in storage.
 std::int64_t place(qs_layout layout, const Box& part, std::int64_t lexicographic) {
-  if (layout == QS_LEXICOGRAPHIC) return lexicographic;
-  return lexicographic / 2 + parity_of(site_of(part, lexicographic)) * (volume(part.extents) / 2);
+  return layout == QS_LEXICOGRAPHIC ? lexicographic : even_odd_place(part, lexicographic, parity_of(site_of(part, lexicographic)));
 }
 
 /// The matrix U_mu(x) of the caller, 18 reals that follow each other.
@@ -170,9 +170,14 @@ Copies::Sites sites_of(const qs_vectors& vectors, const Box& part, int component
   return {parity == QS_ODD ? all / 2 : 0, all / 2, bytes, pitch};
 }
 
-/// Waits for tasks in which the caller's memory is used.
-void wait_for_tasks(const Field& field) {
-  for (const int b : field.lattice()->local_blocks()) runtime::wait_for_tasks(field.block(b), true);
+/// Waits for the tasks in which the caller's memory is used: for all of them, before an error goes on. failure: that of their submission.
+void wait_for_copies(const Field& field, std::exception_ptr failure = nullptr) {
+  for (const int b : field.lattice()->local_blocks()) try {
+      runtime::wait_for_tasks(field.block(b), true);
+    } catch (...) {
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 }  // namespace
@@ -239,13 +244,19 @@ void CallersVectors::give_back() const {
 void load(const Field& field, const HostVectors& vectors, qs_parity parity) {
   if (!is_in(parity, field.parity())) return blas::submit<blas::Fill>({&field}, {0.0});
   transfer::load(field, vectors.first(field.vectors()));
-  wait_for_tasks(field);
+  wait_for_copies(field);
 }
 
 void store(const HostVectors& vectors, const Field& field, qs_parity parity) {
   if (!is_in(parity, field.parity())) return;
-  transfer::store(vectors, field);
-  wait_for_tasks(field);
+  for (const int b : field.lattice()->local_blocks()) runtime::wait_for_tasks(field.block(b));  // maybe for other ranks
+  std::exception_ptr failure;
+  try {
+    transfer::store(vectors, field);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  wait_for_copies(field, failure);
 }
 
 std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part) {
@@ -274,13 +285,13 @@ void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, cons
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int n, int components, const Box& part, const runtime::Team& team) {
   const CallersVectors theirs(vectors, 0, n, components, part, QS_BOTH, true);
   std::vector<HostField> fields = zero_fields(static_cast<std::size_t>(n), components, part);
-  copy(HostVectors(fields), theirs.here(), QS_BOTH, team);
+  copy(HostVectors::to_write(fields), theirs.here(), QS_BOTH, team);
   return fields;
 }
 
 void vector_to(const qs_vectors& vectors, int number, const HostField& field, const runtime::Team& team) {
   const CallersVectors theirs(vectors, number, 1, field.components, field.box(), QS_BOTH, false);
-  copy(theirs.here(), HostVectors({&field, 1}), QS_BOTH, team);
+  copy(theirs.here(), HostVectors::to_read({&field, 1}), QS_BOTH, team);
   theirs.give_back();
 }
 

@@ -30,7 +30,7 @@ class Copies;
 /// lives. Of one parity alone the sites of the other one are not used.
 class CallersVectors {
  public:
-  /// read: what is there is used; else what is not written is kept.
+  /// read: the numbers there are used. Not read: they are only kept where nothing is written.
   CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read);
   const HostVectors& here() const { return here_; }
   /// What has been written in copies goes to GPU memory.
@@ -41,8 +41,8 @@ class CallersVectors {
   std::shared_ptr<Copies> copies_;
 };
 
-/// Field <- vectors where its sites are asked for, else zeros; and back, where they are asked for. These wait for their tasks, since the
-/// caller's memory may go as soon as this thread waits for anything else.
+/// Field <- vectors where its sites are asked for, else zeros; and back, where they are asked for, once the tasks that write the field have
+/// run. These wait for their tasks, since the caller's memory may go as soon as this thread waits for anything else.
 void load(const Field& field, const HostVectors& vectors, qs_parity parity);
 void store(const HostVectors& vectors, const Field& field, qs_parity parity);
 

@@ -25,11 +25,18 @@ using namespace quarkstar::c;
 namespace quarkstar::c {
 namespace {
 
+std::vector<app::MemoryNeed> needs_of(const Operator& op, const app::RunConfig& config) {
+  return app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
+}
+
+bool all_fit(const std::vector<app::MemoryNeed>& needs) {
+  return std::ranges::all_of(needs, [](const app::MemoryNeed& need) { return need.fits(); });
+}
+
 /// Whether what is free of the host's memory holds one more solver. All ranks must call.
 bool holds_another(const Operator& op) {
-  const std::vector<app::MemoryNeed> needs = app::memory_needs(*op.context->session, {&*op.decomposition, 1}, op.config);
-  const bool all_fit = std::ranges::all_of(needs, [](const app::MemoryNeed& need) { return need.fits(); });
-  return !op.context->job->any(op.config.cpu_memory > 0 || !all_fit);  // a limit that is given counts nothing that is there
+  const bool fits = all_fit(needs_of(op, op.config));
+  return !op.context->job->any(op.config.cpu_memory > 0 || !fits);  // a limit that is given counts nothing that is there
 }
 
 }  // namespace
@@ -62,8 +69,12 @@ std::vector<double> Operator::masses_for(int count, const double* given) const {
   return masses;
 }
 
-void Operator::require_room_for(const app::RunConfig& wanted) const {
-  const std::vector<app::MemoryNeed> needs = app::memory_needs(*context->session, {&*decomposition, 1}, wanted);
+void Operator::require_room_for(const app::RunConfig& wanted) {
+  std::vector<app::MemoryNeed> needs = needs_of(*this, wanted);
+  if (context->job->any(!all_fit(needs) && !solvers.empty())) {  // which are counted both as there and as needed
+    drop_solvers();
+    needs = needs_of(*this, wanted);
+  }
   context->job->together([&] { app::require_memory(needs); });
 }
 

@@ -232,7 +232,8 @@ typedef struct qs_solve_options {
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
 /* |r| / |b| after every iteration of the last solve, of its solution `number`; after qs_operator_three_points of its sequential solves, in
- * the order of sinks, hadrons and columns. The pointer is valid until the next solve. */
+ * the order of sinks, hadrons and columns. Where one has not converged, the columns that were solved together with it (setting nrhs) are the
+ * last: no further group was solved. The pointer is valid until the next solve. */
 qs_status qs_operator_history(const qs_operator *op, int number, const double **values, size_t *count);
 
 typedef struct qs_apply_options {
@@ -291,9 +292,10 @@ qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, c
  * with momentum p; currents O with momenta q act on one of its quarks. settings: the command's `three-points`, which must be given
  * ("pion:8+proton_u:8,1,0,0"), `currents`, `current-momenta` and `sinks`, the smearings of J. docs/usage.md says which there are.
  * Cost: 12 sequential solves, by the operator's solver to its tolerance, for each hadron, p and sink. Memory: two copies of the propagator
- * where the operator's fields are, with smeared sinks three, and one in host memory. Names as the command has them, "pion_3pt_dt8_vector_t";
- * values are complex. QS_ERROR_INPUT where the action has no such functions, or the operator several masses; QS_NOT_CONVERGED where a
- * sequential solve has not: then there are no correlators. */
+ * where the operator's fields are, with smeared sinks three, and one in host memory; 3264 bytes a site where conserved currents are wanted
+ * (they are by default), else 384. Names as the command has them, "pion_3pt_dt8_vector_t"; values are complex. QS_ERROR_INPUT where the
+ * action has no such functions, or the operator several masses; QS_NOT_CONVERGED where a sequential solve has not: then there are no
+ * correlators. */
 qs_status qs_operator_three_points(qs_operator *op, const char *source, const qs_setting *settings, size_t settings_count,
                                    const qs_vectors *propagator, qs_correlators **correlators);
 int qs_correlators_count(const qs_correlators *correlators);

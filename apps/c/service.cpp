@@ -63,8 +63,8 @@ void Service::run(const std::function<void()>& work, bool drives) {
   }
   changed_.wait(lock, ended);
   lock.unlock();
-  // What is copied or computed now comes to a wait soon, and goes no further. A thread that hangs in StarPU or in a device's driver does
-  // not, and uses nothing of the caller's there.
+  // What is copied now needs nothing more of other ranks, and what is computed comes to a wait soon: the thread goes no further. One that
+  // hangs in StarPU or in a device's driver does not come to a wait: it is taken to use nothing of the caller's any more.
   constexpr int patience_ms = 10000;
   for (int ms = 0; lost_ && uses_caller_ && ms < patience_ms; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (lost_) throw Error(ErrorKind::environment, "job", "lost", "");

@@ -163,8 +163,8 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results, asked.parity), {}};
   // In double precision, whatever the caller's is, and on all sites: a solve goes on where the one before has ended, and M x is of all.
   std::vector<HostField> x = zero_fields(n, asked.components, solutions.box), b = zero_fields(n, asked.components, solutions.box);
-  copy(HostVectors(b), sources, asked.parity, team);
-  const HostVectors kept(x);
+  copy(HostVectors::to_write(b), sources, asked.parity, team);
+  const HostVectors kept = HostVectors::to_write(x);
   Solved solved{solve(kept, QS_BOTH), {}};
   guesses = kept;
   guess = true;

@@ -12,32 +12,42 @@
 
 namespace quarkstar {
 
+/// The number of a site where all even sites (of global coordinates) of a box come before the odd ones, each lexicographic. index:
+/// lexicographic; parity: of global coordinates.
+inline std::int64_t even_odd_place(const Box& box, std::int64_t index, int parity) {
+  return index / 2 + parity * (volume(box.extents) / 2);
+}
+
 /// Vectors of one kind on the sites of a box, each of double or of single precision, sites and numbers in one of the usual orders. It owns
 /// nothing. Trivially copyable and without gaps: an argument of tasks.
 struct HostVectors {
   int count = 0, components = 0;
   Box box{};
-  std::int32_t is_single = 0;   ///< whether numbers are of single precision
-  std::int32_t even_first = 0;  ///< whether all even sites (of global coordinates) come before the odd ones, each lexicographic
+  std::int32_t is_single = 0;                                    ///< whether numbers are of single precision
+  std::int32_t even_first = 0;                                   ///< whether sites are at even_odd_place()
   std::size_t site_bytes = 0, spin_bytes = 0, colour_bytes = 0;  ///< from one to the next
   std::array<std::byte*, most_vectors> data{};                   ///< the first number of each vector
   PerVector factors = same_for_all(1);                           ///< each vector is multiplied by its own when it is read or written
 
-  HostVectors() = default;
-  /// Fields, which are written only where that is asked for. Throws ShapeError where they are of different boxes or kinds, or too many.
-  HostVectors(std::span<const HostField> fields) : count(static_cast<int>(fields.size())), colour_bytes(sizeof(std::complex<double>)) {
-    if (fields.empty() || fields.size() > data.size()) throw ShapeError("HostVectors", "another number of vectors");
-    components = fields[0].components;
-    box = fields[0].box();
-    spin_bytes = colour_components * colour_bytes;
-    site_bytes = static_cast<std::size_t>(components) * colour_bytes;
+  /// Fields that are only read, and those that are written too. Throw ShapeError where they are of different boxes or kinds, or too many.
+  static HostVectors to_read(std::span<const HostField> fields) {
+    if (fields.empty() || fields.size() > most_vectors) throw ShapeError("HostVectors", "another number of vectors");
+    HostVectors all;
+    all.count = static_cast<int>(fields.size());
+    all.components = fields[0].components;
+    all.box = fields[0].box();
+    all.colour_bytes = sizeof(std::complex<double>);
+    all.spin_bytes = colour_components * all.colour_bytes;
+    all.site_bytes = static_cast<std::size_t>(all.components) * all.colour_bytes;
     for (std::size_t v = 0; v < fields.size(); ++v) {
-      if (fields[v].components != components) throw ShapeError("HostVectors", "vectors of several kinds");
-      if (fields[v].origin != box.origin || fields[v].extents != box.extents)
+      if (fields[v].components != all.components) throw ShapeError("HostVectors", "vectors of several kinds");
+      if (fields[v].origin != all.box.origin || fields[v].extents != all.box.extents)
         throw ShapeError("HostVectors", "the host fields hold different boxes");
-      data[v] = reinterpret_cast<std::byte*>(const_cast<std::complex<double>*>(fields[v].data.data()));
+      all.data[v] = reinterpret_cast<std::byte*>(const_cast<std::complex<double>*>(fields[v].data.data()));
     }
+    return all;
   }
+  static HostVectors to_write(std::span<HostField> fields) { return to_read(fields); }
 
   /// The first n of them.
   HostVectors first(int n) const {
@@ -48,7 +58,7 @@ struct HostVectors {
 
   /// Bytes before a site's numbers. index: lexicographic, in the box; parity: of global coordinates.
   std::size_t place(std::int64_t index, int parity) const {
-    return static_cast<std::size_t>(even_first ? index / 2 + parity * (volume(box.extents) / 2) : index) * site_bytes;
+    return static_cast<std::size_t>(even_first ? even_odd_place(box, index, parity) : index) * site_bytes;
   }
   /// The numbers of vector v at a site, and back.
   template <int Components>

@@ -24,11 +24,11 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 /// rank's part), or this rank's part. Throws ShapeError when they do not, or numbers or kinds differ.
 void load(const Field& field, const HostVectors& host);
 void store(const HostVectors& host, const Field& field);
-inline void load(const Field& field, std::span<const HostField> host) { load(field, HostVectors(host)); }
-inline void store(std::span<HostField> host, const Field& field) { store(HostVectors(host), field); }
+inline void load(const Field& field, std::span<const HostField> host) { load(field, HostVectors::to_read(host)); }
+inline void store(std::span<HostField> host, const Field& field) { store(HostVectors::to_write(host), field); }
 /// Of one vector.
-inline void load(const Field& field, const HostField& host) { load(field, HostVectors({&host, 1})); }
-inline void store(HostField& host, const Field& field) { store(HostVectors({&host, 1}), field); }
+inline void load(const Field& field, const HostField& host) { load(field, HostVectors::to_read({&host, 1})); }
+inline void store(HostField& host, const Field& field) { store(HostVectors::to_write({&host, 1}), field); }
 
 /// to <- from, rounded to nearest where `to` is narrower, on the sites that both have: of one parity, or of both. Lane grids may differ,
 /// and numbers of vectors in lanes; decompositions, kinds, numbers of vectors and what is in lanes may not, nor one parity from the other:

@@ -304,6 +304,7 @@ void submit_host(const char* where, const HostVectors& host, const Field& field)
   if (host.count != field.site_vectors()) throw ShapeError(where, "another number of vectors");
   if (host.components != field.components()) throw ShapeError(where, "another kind of vector");
   const Lattice& lattice = *field.lattice();
+  if (lattice.lanes().lanes > most_lanes) throw ShapeError(where, fmt::format("more than {} lanes", most_lanes));
   lattice.require_part(where, host.box, 0);
   for (const int b : lattice.local_blocks())
     runtime::submit(host_codelet<Load>(lattice.precision()),

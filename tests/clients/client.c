@@ -179,6 +179,15 @@ static void vectors_in_layouts(qs_operator *op, int components) {
     free_fields(theirs);
     free_fields(answer);
   }
+  /* What comes out may be where it came from. */
+  const size_t bytes = (size_t)components * reals * sizeof(double);
+  fields *place = new_fields(components, reals);
+  memcpy(place->memory, b->memory, bytes);
+  OK(qs_operator_solve(op, NULL, &place->vectors, &place->vectors, NULL));
+  CHECK(memcmp(place->memory, x->memory, bytes) == 0);
+  OK(qs_operator_apply(op, NULL, &place->vectors, &place->vectors));
+  CHECK(memcmp(place->memory, image->memory, bytes) == 0);
+  free_fields(place);
   /* Single precision rounds what comes in and goes out, and nothing else. */
   fields *from = new_fields(1, reals), *to = new_fields(1, reals), *rounded = new_fields(1, reals);
   for (size_t i = 0; i < reals; ++i) of(rounded, 0)[i] = ((float *)from->data[0])[i] = (float)of(b, 0)[i];
@@ -303,6 +312,38 @@ static void together(qs_gauge *gauge) {
   CHECK(memcmp(x->memory, pairs->memory, n * reals * sizeof(double)) != 0);
   qs_operator_free(op);
   fields *all[] = {b, x, pairs};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+}
+
+/* An operator keeps solvers for several numbers of vectors, but not beside a limit of memory: each call has a fresh operator's bits. */
+static void kept_solvers(const char *cpu_memory) {
+  enum { n = 8 };
+  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "1"}, {"threads", "1"}, {"cpu-memory", cpu_memory}};
+  const qs_setting heavy[] = {{"mass", "0.4"}, {"nrhs", "8"}};
+  const qs_session_options options = {
+      .struct_size = sizeof options, .settings = settings, .settings_count = cpu_memory != NULL ? 4 : 3};
+  qs_session *session = NULL;
+  qs_operator *op = NULL, *fresh = NULL;
+  OK(qs_session_open(&options, &session));
+  qs_gauge *const gauge = generate(session);
+  const size_t reals = (size_t)sites * 6;
+  fields *b = new_fields(n, reals), *x = new_fields(n, reals), *again = new_fields(n, reals);
+  fill(b, 33);
+  OK(qs_operator_create(gauge, "hisq", heavy, 2, &op));
+  for (int call = 0; call < 4; ++call) {
+    const int solves = call % 2, count = solves ? n : 1;
+    b->vectors.count = x->vectors.count = again->vectors.count = count;
+    OK(qs_operator_create(gauge, "hisq", heavy, 2, &fresh));
+    OK(solves ? qs_operator_solve(fresh, NULL, &b->vectors, &x->vectors, NULL) : qs_operator_apply(fresh, NULL, &b->vectors, &x->vectors));
+    qs_operator_free(fresh);
+    memset(again->memory, 0, n * reals * sizeof(double));
+    OK(solves ? qs_operator_solve(op, NULL, &b->vectors, &again->vectors, NULL) : qs_operator_apply(op, NULL, &b->vectors, &again->vectors));
+    CHECK(memcmp(x->memory, again->memory, (size_t)count * reals * sizeof(double)) == 0);
+  }
+  qs_operator_free(op);
+  qs_gauge_free(gauge);
+  OK(qs_session_close(session));
+  fields *all[] = {b, x, again};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
 }
 
@@ -716,6 +757,27 @@ static void three_points(qs_gauge *gauge, qs_operator *wilson, qs_operator *hisq
   FAILS(QS_NOT_CONVERGED, "sequential source pion:3, sink point, column 0 (spin 0, colour 0): bicgstab ended after 3 iterations", "",
         qs_operator_three_points(op, source, charge, 2, &x->vectors, &three));
   qs_operator_free(op);
+  /* Where some columns have not converged, solve number c is still that of column c. */
+  size_t least = INT_MAX, largest = 0;
+  for (int column = 0; column < 12; ++column) {
+    OK(qs_operator_history(wilson, column, &history, &length));
+    if (length < least) least = length;
+    if (length > largest) largest = length;
+  }
+  CHECK(least < largest);
+  char iterations[20];
+  sprintf(iterations, "%d", (int)least);
+  const qs_setting some[] = {{"kappa", "0.11"}, {"max-iterations", iterations}};
+  OK(qs_operator_create(gauge, "wilson", some, 2, &op));
+  CHECK(qs_operator_three_points(op, source, charge, 2, &x->vectors, &three) == QS_NOT_CONVERGED);
+  for (int column = 0; column < 12; ++column) {
+    const double *whole = NULL;
+    OK(qs_operator_history(op, column, &history, &length));
+    CHECK(length == least);
+    OK(qs_operator_history(wilson, column, &whole, &length));
+    CHECK(memcmp(history, whole, least * sizeof(double)) == 0);
+  }
+  qs_operator_free(op);
   OK(qs_operator_create(gauge, "twisted-mass", &two_masses, 1, &op));
   FAILS(QS_ERROR_INPUT, "the operator has 2 of them", "mu", qs_operator_three_points(op, source, charge, 2, &x->vectors, &three));
   qs_operator_free(op);
@@ -771,6 +833,8 @@ int main(void) {
   qs_operator_free(s);
   OK(qs_session_close(session));
   callbacks();
+  kept_solvers(NULL);
+  kept_solvers("2GiB");
   free_fields(b);
   qs_operator_free(NULL);
   qs_gauge_free(NULL);

@@ -110,6 +110,12 @@ class Package(unittest.TestCase):
             self.assertIsInstance(error, qs.NotConverged)
             self.assertFalse(error.report.converged)
             self.assertEqual(error.solution.shape, b[0].shape)
+        poor = dict(solver="multigrid", no_fallback=True, aggregate="2,2,2,2", null_vectors=4, setup_steps=1)
+        with qs.wilson(self.U, kappa=0.3, **poor) as D:  # past the critical mass: there is no solve
+            error = self.refused("the multigrid set-up failed", "null-vectors", lambda: D.solve(b[0]))
+            self.assertIsInstance(error, qs.NotConverged)
+            self.assertIsNone(error.report)
+            self.assertIsNone(error.solution)
 
     def test_eigenvectors(self) -> None:
         folder = pathlib.Path(tempfile.mkdtemp())
@@ -235,6 +241,7 @@ class Package(unittest.TestCase):
             c = qs.three_points(D, S, ["pion:4", "proton_u:3,1,0,0"], ["conserved", "vector_t"], momenta=[(0, 0, 0), (1, 0, 0)])
             self.assertEqual(len(c), 20)
             self.assertLessEqual(D.history(23)[-1], 1e-10)
+            self.assertIsNone(D.last)
             # div J is the charge at the source less that at the sink.
             pion, proton = qs.contract(S, "pion").pion, qs.contract(S, "proton").proton
             charge = c.pion_3pt_dt4_conserved_t

@@ -40,12 +40,14 @@ LatticePointer make(const Decomposition& decomposition, Precision precision, int
   return std::make_shared<Lattice>(decomposition, precision, periodic, LayoutRequest{.most_lanes = most_lanes});
 }
 
-HostField random_spinor() {
-  HostField spinor(spinor_components, extents);
-  reference::Random random(seed);
-  for (Complex& value : spinor.data) value = random.normal();
-  return spinor;
+HostField random_field(int components, std::uint64_t number) {
+  HostField field(components, extents);
+  reference::Random random(seed + number);
+  for (Complex& value : field.data) value = random.normal();
+  return field;
 }
+
+HostField random_spinor() { return random_field(spinor_components, 0); }
 
 Complex rounded(const Complex& value, Precision precision) {
   if (precision == Precision::double_) return value;
@@ -124,53 +126,59 @@ TEST_CASE("a field is stored as its description says") {
 
 namespace {
 
-/// One vector of numbers Real, colours outside of spins behind a gap: [parity, or none][site][gap][colour][spin][re, im].
+/// Vectors of numbers Real, colours outside of spins behind a gap: [parity, or none][site][gap][colour][spin][re, im].
 template <class Real>
-void check_elsewhere(bool even_first, const Decomposition& decomposition) {
-  INFO("bytes of a real " << sizeof(Real) << ", even first " << even_first << ", " << decomposition.describe());
-  constexpr double factor = 0.3;
-  constexpr std::size_t gap = 2, reals = gap + 2 * spinor_components;
-  const HostField from = random_spinor();
+void check_elsewhere(bool even_first, const Decomposition& decomposition, std::size_t n, int components, Precision precision) {
+  INFO("bytes of a real " << sizeof(Real) << ", even first " << even_first << ", " << decomposition.describe() << ", " << n
+                          << " vectors of " << components << ", lattice " << std::string(name_of(precision)));
+  constexpr std::size_t gap = 2;
+  const int spins = components / 3;
+  const std::size_t reals = gap + static_cast<std::size_t>(2 * components);
+  std::vector<HostField> from, back;
+  for (std::size_t v = 0; v < n; ++v) {
+    from.push_back(random_field(components, v));
+    back.emplace_back(components, extents);
+  }
   const auto place = [&](std::int64_t site, int c) {
     const std::int64_t half = volume(extents) / 2, at = even_first ? site / 2 + parity_of(coordinates(site, extents)) * half : site;
-    return static_cast<std::size_t>(at) * reals + gap + static_cast<std::size_t>(2 * (c % 3 * 4 + c / 3));
+    return static_cast<std::size_t>(at) * reals + gap + static_cast<std::size_t>(2 * (c % 3 * spins + c / 3));
   };
-  std::vector<Real> numbers(static_cast<std::size_t>(volume(extents)) * reals, 7);
-  HostVectors there(std::span(&from, 1));
+  std::vector<std::vector<Real>> numbers(n, std::vector<Real>(static_cast<std::size_t>(volume(extents)) * reals, 7));
+  HostVectors there = HostVectors::to_write(from);
   there.is_single = sizeof(Real) == sizeof(float) ? 1 : 0;
   there.even_first = even_first ? 1 : 0;
   there.site_bytes = reals * sizeof(Real);
   there.spin_bytes = 2 * sizeof(Real);
-  there.colour_bytes = 8 * sizeof(Real);
-  there.data[0] = reinterpret_cast<std::byte*>(numbers.data() + gap);
-  there.factors[0] = factor;
-  const LatticePointer lattice = make(decomposition, Precision::double_);
+  there.colour_bytes = static_cast<std::size_t>(2 * spins) * sizeof(Real);
+  for (std::size_t v = 0; v < n; ++v) {
+    there.data[v] = reinterpret_cast<std::byte*>(numbers[v].data() + gap);
+    there.factors[v] = 0.3 + static_cast<double>(v);
+  }
+  const LatticePointer lattice = make(decomposition, precision);
   for (const int parity : {0, 1}) {
-    const Field field(lattice, parity, spinor_components);
+    const Field field(lattice, parity, components, static_cast<int>(n));
     transfer::load(field, from);
     transfer::store(there, field);
     runtime::Session::current().wait_all();
   }
-  int wrong = 0;
-  for (std::int64_t i = 0; i < volume(extents); ++i)
-    for (int c = 0; c < spinor_components; ++c) {
-      const Complex value = from.at(i, c);
-      wrong += numbers[place(i, c)] != static_cast<Real>(factor * value.real());
-      wrong += numbers[place(i, c) + 1] != static_cast<Real>(factor * value.imag());
-    }
-  for (std::size_t i = 0; i < numbers.size(); ++i) wrong += i % reals < gap && numbers[i] != 7;
-  CHECK(wrong == 0);
-  HostField back(spinor_components, extents);
   for (const int parity : {0, 1}) {
-    const Field field(lattice, parity, spinor_components);
+    const Field field(lattice, parity, components, static_cast<int>(n));
     transfer::load(field, there);
     transfer::store(back, field);
     runtime::Session::current().wait_all();
   }
-  wrong = 0;
-  for (std::int64_t i = 0; i < volume(extents); ++i)
-    for (int c = 0; c < spinor_components; ++c)
-      wrong += back.at(i, c) != Complex(factor * numbers[place(i, c)], factor * numbers[place(i, c) + 1]);
+  int wrong = 0;
+  for (std::size_t v = 0; v < n; ++v) {
+    const double factor = there.factors[v];
+    for (std::int64_t i = 0; i < volume(extents); ++i)
+      for (int c = 0; c < components; ++c) {
+        const Complex value = rounded(from[v].at(i, c), precision);
+        const Real* const stored = numbers[v].data() + place(i, c);
+        wrong += stored[0] != static_cast<Real>(factor * value.real()) || stored[1] != static_cast<Real>(factor * value.imag());
+        wrong += back[v].at(i, c) != rounded({factor * stored[0], factor * stored[1]}, precision);
+      }
+    for (std::size_t i = 0; i < numbers[v].size(); ++i) wrong += i % reals < gap && numbers[v][i] != 7;
+  }
   CHECK(wrong == 0);
 }
 
@@ -180,10 +188,13 @@ TEST_CASE("vectors elsewhere in host memory: in their order and precision, times
   INFO("seed " << seed);
   const runtime::Session session(options(2, 1));
   for (const Decomposition& decomposition : {decompositions().front(), decompositions().back()})
-    for (const bool even_first : {false, true}) {
-      check_elsewhere<double>(even_first, decomposition);
-      check_elsewhere<float>(even_first, decomposition);
-    }
+    for (const bool even_first : {false, true})
+      for (const std::size_t n : {std::size_t{1}, std::size_t{3}})
+        for (const int components : {colour_components, spinor_components})
+          for (const Precision precision : {Precision::double_, Precision::single}) {
+            check_elsewhere<double>(even_first, decomposition, n, components, precision);
+            check_elsewhere<float>(even_first, decomposition, n, components, precision);
+          }
 }
 
 TEST_CASE("fields convert between precisions and lane layouts") {

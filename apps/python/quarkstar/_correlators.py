@@ -95,13 +95,13 @@ def contract(propagator: Propagator, correlators: Sequence[str] | str | None = N
 
 def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | str, currents: Sequence[str] | str | None = None,
                  momenta: Sequence[Sequence[int]] | None = None, sinks: Sequence[str] | str | None = None) -> Correlators:
-    """Three-point functions of a propagator that D has made, as the command's: C3(t) of a hadron from the source to a sink with a current on
-    one of its quarks at t, complex128.
+    """Three-point functions of a propagator that D has made (its action and lattice are checked, its links and mass are not), as the
+    command's: C3(t) of a hadron from the source to a sink with a current on one of its quarks at t, complex128.
 
     hadrons: with time slices from source to sink and, if any, momentum there, "pion:8" or ["pion:8", "proton_u:8,1,0,0"]. currents: names,
     groups ("axial") or families ("local"); None: vector_t and, where there is one, conserved_t. momenta: of the currents, (x, y, z) in units
     of 2 pi / L; None: (0, 0, 0). sinks: smearings of the hadron, ["point", "gaussian:2,10"]; None: "point". For each hadron and sink D solves
-    for twelve more columns, of which D.history() then tells. Raises NotConverged where one does not converge."""
+    for twelve more columns, of which D.history() then tells; D.last is None. Raises NotConverged where one does not converge."""
     if propagator.action != D.action:
         raise InputError(f"propagator: its action is {propagator.action}, the operator's {D.action}; give one that the operator has made",
                          "propagator")
@@ -111,6 +111,7 @@ def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | s
     settings, count = settings_of({"three-points": _names(hadrons, "+"), "currents": _names(currents), "current-momenta": _momenta(momenta),
                                    "sinks": _names(sinks, "+")})
     handle = ctypes.c_void_p()
+    D.last = None
     check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.reference(),
                                              ctypes.byref(handle)))
     return _taken(handle)

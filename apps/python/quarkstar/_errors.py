@@ -30,7 +30,7 @@ class MachineError(Error, RuntimeError):
 
 
 class NotConverged(Error):
-    """A solve ended without an answer. `report`: what is known of it, if anything; `solution`: the last iterates."""
+    """A solve ended without an answer. `report`: what is known of it, if anything; `solution`: the last iterates, if anything."""
 
     code = 4
 

@@ -117,7 +117,7 @@ class Operator(Closing):
         if status == c.NOT_CONVERGED:
             error = error_of(status)
             assert isinstance(error, NotConverged)
-            error.report, error.solution = self.last, solutions.array
+            error.report, error.solution = self.last, solutions.array if self.last is not None else None
             raise error
 
     def solve(self, b: Array, *, guess: Array | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
