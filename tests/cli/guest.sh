@@ -5,7 +5,7 @@ source "$here/clients.bash"
 needs_library libquarkstar.so mpicc mpirun
 mpicc -std=c99 -Wall -Wextra -Werror -O1 -I "$source_folder/apps/c" "$source_folder/tests/clients/guest.c" -o guest \
   -L "$build" -lquarkstar -lm -Wl,-rpath,"$build" -Wl,-rpath-link,"$build"
-on_two() { timeout 120 mpirun --oversubscribe --bind-to none -n 2 ./guest "$@"; }
+on_two() { timeout 300 mpirun --oversubscribe --bind-to none -n 2 ./guest "$@"; }
 job=()
 for level in single funneled serialized multiple; do
   on_two $level >out.txt 2>err.txt || { cat out.txt err.txt; die "a guest of a program with MPI_THREAD_$level"; }
