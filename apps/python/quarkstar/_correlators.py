@@ -71,12 +71,12 @@ def _vectors(propagator: Propagator) -> Vectors:
     return Vectors(array, propagator.layout, columns, propagator.layout == "pyquda")
 
 
+def _sum(terms: Sequence[str] | str | None) -> str | None:
+    return terms if terms is None or isinstance(terms, str) else "+".join(terms)
+
+
 def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
-    return "+".join(",".join(str(int(n)) for n in p) for p in momenta) if momenta is not None else None
-
-
-def _names(names: Sequence[str] | str | None, separator: str = ",") -> str | None:
-    return names if names is None or isinstance(names, str) else separator.join(names)
+    return _sum([",".join(str(int(n)) for n in p) for p in momenta]) if momenta is not None else None
 
 
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
@@ -86,7 +86,7 @@ def contract(propagator: Propagator, correlators: Sequence[str] | str | None = N
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
     vectors = _vectors(propagator)
-    settings, count = settings_of({"correlators": _names(correlators), "momenta": _momenta(momenta), "fold": fold or None})
+    settings, count = settings_of({"correlators": correlators, "momenta": _momenta(momenta), "fold": fold or None})
     handle = ctypes.c_void_p()
     check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
                                 vectors.reference(), ctypes.byref(handle)))
@@ -108,8 +108,8 @@ def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | s
     if propagator.gauge.part != D.gauge.part:
         raise InputError("propagator: it is of another lattice; give one that the operator has made", "propagator")
     vectors = _vectors(propagator)
-    settings, count = settings_of({"three-points": _names(hadrons, "+"), "currents": _names(currents), "current-momenta": _momenta(momenta),
-                                   "sinks": _names(sinks, "+")})
+    settings, count = settings_of({"three-points": _sum(hadrons), "currents": currents, "current-momenta": _momenta(momenta),
+                                   "sinks": _sum(sinks)})
     handle = ctypes.c_void_p()
     D.last = None
     check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.reference(),
