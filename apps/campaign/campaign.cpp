@@ -20,7 +20,7 @@
 namespace quarkstar::app::campaign {
 namespace {
 
-constexpr std::string_view page = "docs/howto/campaign.md";
+constexpr std::string_view howto_page = "docs/howto/campaign.md";
 
 constexpr std::array<std::string_view, 19> of_whole{
     "lattice",    "reunitarize", "blocks", "share",      "ranks",   "rank-weights", "policy",      "watts",    "devices", "cpu-share",
@@ -127,7 +127,7 @@ bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const 
 
 Parsed parse(Campaign& campaign) {
   Parsed parsed;
-  const toml::table file = parse_toml(campaign.file, page);
+  const toml::table file = parse_toml(campaign.file, howto_page);
   const auto where_is = [&](unsigned line, const std::string& key) { return fmt::format("{}:{}: {}", campaign.file, line, key); };
   in_order(file, [&](const std::string& key, const toml::node& value, unsigned line) {
     const std::string where = where_is(line, key);
@@ -191,7 +191,7 @@ void choose_correlators(std::vector<Quark>& quarks, const Parsed& parsed) {
     const auto has = [&](const Quark& quark) { return has_correlator(*quark.config.action, name); };
     if (std::none_of(quarks.begin(), quarks.end(), has))
       refuse(common->where, fmt::format("'{}' is no correlator of any of these quarks", name),
-             fmt::format("{} lists them, and their families", page));
+             fmt::format("{} lists them, and their families", howto_page));
   }
   for (std::size_t q = 0; q < quarks.size(); ++q) {
     const std::vector<Assignment>& own = parsed.quarks[q].settings;

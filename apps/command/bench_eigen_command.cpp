@@ -2,6 +2,7 @@
 #include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_options.hpp"
 #include "apps/run/eigen_run.hpp"
+#include "apps/run/parse.hpp"
 #include "codelets/field/blas.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/system/clock.hpp"
@@ -21,8 +22,6 @@ namespace quarkstar::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Coord& lattice) { return fmt::format("{}", fmt::join(lattice, ",")); }
 
 /// The operator of one lattice, for blocks of vectors.
 class EigenBench {

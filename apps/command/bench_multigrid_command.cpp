@@ -88,7 +88,7 @@ class Part {
   double triad_;
 };
 
-void print_header(std::string_view title, const std::string& devices, double triad) {
+void print_multigrid_header(std::string_view title, const std::string& devices, double triad) {
   fmt::print(
       "\nMultigrid of {} on {}; us and flop per lattice site of one right-hand side, of the set-up of all null vectors together; steps are "
       "timed one by "
@@ -170,8 +170,8 @@ class MultigridBench {
   Json setup_;
 };
 
-void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
-                   Json& rows) {
+void bench_multigrid(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
+                     Json& rows) {
   const RunConfig asked = asked_of(options);
   const MultigridSettings settings = completed(asked.solver.multigrid.value_or(MultigridSettings{}), lattice);
   const ActionBench bench(session, lattice, *asked.action, asked.settings, options.blocks);
@@ -202,10 +202,10 @@ void run_bench_multigrid(const BenchOptions& options) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
-    if (!options.json) print_header(kind.title, devices, triad);
+    if (!options.json) print_multigrid_header(kind.title, devices, triad);
     const Coord usual = devices == "cpu" ? Coord{8, 8, 8, 8} : Coord{16, 16, 16, 16};
     for (const Coord& lattice : options.lattices.empty() ? std::vector{usual} : options.lattices)
-      bench_lattice(options, devices, session, lattice, triad, result["multigrid"]);
+      bench_multigrid(options, devices, session, lattice, triad, result["multigrid"]);
   });
   if (options.json) fmt::print("{}\n", result.dump(2));
 }

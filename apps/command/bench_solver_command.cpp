@@ -95,7 +95,7 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
   return row;
 }
 
-void print_header(std::string_view title, const std::string& devices, double triad) {
+void print_solver_header(std::string_view title, const std::string& devices, double triad) {
   fmt::print(
       "\nEven-odd {} solvers on {}; us/iter of one right-hand side; refresh = iterations to a reliable update; bandwidth = compulsory "
       "bytes of an iteration at a triad of {:.1f} GB/s\n"
@@ -140,7 +140,7 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
 }
 
 /// The rows of one lattice.
-void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
+void bench_solvers(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   const ActionBench bench(session, lattice, kind_named(options.action), asked_of(options).settings, options.blocks);
   for (const std::string& precision : options.precisions)
@@ -170,11 +170,11 @@ void run_bench_solver(const BenchOptions& options) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
-    if (!options.json) print_header(kind_named(options.action).title, devices, triad);
+    if (!options.json) print_solver_header(kind_named(options.action).title, devices, triad);
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
     const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
-      bench_lattice(options, devices, session, lattice, triad, result["solver"]);
+      bench_solvers(options, devices, session, lattice, triad, result["solver"]);
   });
   if (options.json) fmt::print("{}\n", result.dump(2));
 }

@@ -21,7 +21,7 @@ struct VerifyOptions {
   bool json = false;
 };
 
-const char* text_of(Check::Verdict verdict) {
+const char* verdict_text(Check::Verdict verdict) {
   switch (verdict) {
     case Check::Verdict::pass:
       return "pass";
@@ -34,17 +34,17 @@ const char* text_of(Check::Verdict verdict) {
 }
 
 void print_row(const Check& c) {
-  if (c.verdict == Check::Verdict::skipped) fmt::print("{:<64} {}: {}\n", c.name, text_of(c.verdict), c.note);
+  if (c.verdict == Check::Verdict::skipped) fmt::print("{:<64} {}: {}\n", c.name, verdict_text(c.verdict), c.note);
   else
     fmt::print("{:<64} {:>20.13f} {:>20.13f} {:>10.1e} {:>8.0e}  {} {}\n", c.name, c.expected, c.got, c.deviation, c.limit,
-               text_of(c.verdict), c.verdict == Check::Verdict::fail ? c.note : "");
+               verdict_text(c.verdict), c.verdict == Check::Verdict::fail ? c.note : "");
   std::fflush(stdout);
 }
 
 void print_json(const std::vector<Check>& checks) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Check& c : checks) {
-    nlohmann::ordered_json entry{{"case", c.name}, {"verdict", text_of(c.verdict)}, {"note", c.note}};
+    nlohmann::ordered_json entry{{"case", c.name}, {"verdict", verdict_text(c.verdict)}, {"note", c.note}};
     if (c.verdict != Check::Verdict::skipped)
       entry.update({{"expected", c.expected}, {"got", c.got}, {"deviation", c.deviation}, {"limit", c.limit}});
     list.push_back(std::move(entry));

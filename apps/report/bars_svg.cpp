@@ -8,14 +8,9 @@
 #include <algorithm>
 
 namespace quarkstar::app {
-namespace {
-
-constexpr double width = 900, left = 72, right = 14, top = 36, plot_height = 300, line = 18;
-constexpr std::size_t colours = 8;
-
-}  // namespace
-
 std::string svg_file(const BarChart& chart) {
+  constexpr double width = 900, left = 72, right = 14, top = 36, plot_height = 300, line = 18;
+  constexpr std::size_t colours = 8;
   double highest = 0;
   for (const BarSeries& series : chart.series)
     for (const std::optional<double>& value : series.values) highest = std::max(highest, value.value_or(0));

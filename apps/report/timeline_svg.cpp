@@ -12,8 +12,7 @@
 namespace quarkstar::app {
 namespace {
 
-constexpr double width = 1140, left = 72, right = 14, row = 30, bar = 22, axis = 40;
-constexpr std::size_t colours = 8;
+constexpr std::size_t group_colours = 8;
 
 std::string group_of(const TimelineTask& task) { return task_group(task.name, name_of(task.kind)); }
 
@@ -21,7 +20,7 @@ std::string group_of(const TimelineTask& task) { return task_group(task.name, na
 std::map<std::string, std::size_t> colour_groups(const std::vector<TimelineTask>& tasks, std::vector<std::string>& order) {
   std::map<std::string, std::size_t> colour;
   for (const TimelineTask& task : tasks)
-    if (colour.try_emplace(group_of(task), colour.size() % colours).second) order.push_back(group_of(task));
+    if (colour.try_emplace(group_of(task), colour.size() % group_colours).second) order.push_back(group_of(task));
   return colour;
 }
 
@@ -36,6 +35,7 @@ std::string task_group(const std::string& codelet, std::string_view kind) {
 }
 
 std::string timeline_figure(const RunReport& report) {
+  constexpr double width = 1140, left = 72, right = 14, row = 30, bar = 22, axis = 40;
   const std::string caption =
       fmt::format("Timeline: {} consecutive tasks from the middle of the first column's solve", report.timeline.size());
   std::string html = fmt::format("<figure class=\"wide\"><figcaption>{}</figcaption>", caption);

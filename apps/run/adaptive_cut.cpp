@@ -28,7 +28,7 @@ std::function<int(int, int)> thickest_parts(const runtime::Session& session, con
 }
 
 /// "8x8x8x32 in 1x1x1x2 blocks: 8x8x8x24 on worker 0, 8x8x8x8 on worker 1".
-std::string text_of(const runtime::Decomposition& decomposition) {
+std::string cut_text(const runtime::Decomposition& decomposition) {
   std::string text = decomposition.describe();
   for (const runtime::Block& block : decomposition.blocks())
     text += fmt::format("{}{} on worker {}", block.index == 0 ? ": " : ", ", fmt::join(block.extents, "x"), block.owner);
@@ -62,7 +62,7 @@ std::optional<runtime::Decomposition> AdaptiveCut::proposes(const runtime::Decom
   resplitter_.solved(now, busy, seconds / together);
   const std::optional<runtime::Resplit> better = resplitter_.propose(now, remaining, migration_seconds);
   if (!better) return {};
-  resplits_.push_back({solves_, text_of(better->decomposition), better->seconds_before, better->seconds_after, migration_seconds});
+  resplits_.push_back({solves_, cut_text(better->decomposition), better->seconds_before, better->seconds_after, migration_seconds});
   return better->decomposition;
 }
 

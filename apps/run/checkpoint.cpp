@@ -28,7 +28,7 @@ using runtime::mpi::SharedFile;
 using runtime::mpi::SiteRecords;
 
 constexpr std::size_t header_bytes = 4096, digits_bytes = 8;
-constexpr const char* format_name = "quarkstar checkpoint 3";
+constexpr const char* restart_format = "quarkstar checkpoint 3";
 constexpr std::string_view ending = ".checkpoint";
 
 /// Bytes of a site of a field whose part of the lattice is `part`.
@@ -73,9 +73,10 @@ struct Header {
   Checksums checksums{};
 };
 
-std::string text_of(const Header& header) {
+std::string header_text(const Header& header) {
   std::string text =
-      json{{"format", format_name}, {"problem", header.problem}, {"iterations", header.iterations}, {"checksums", header.checksums}}.dump();
+      json{{"format", restart_format}, {"problem", header.problem}, {"iterations", header.iterations}, {"checksums", header.checksums}}
+          .dump();
   if (text.size() > header_bytes - digits_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
   text.resize(header_bytes - digits_bytes, ' ');
   return text + fmt::format("{:08x}", crc32_of(text));
@@ -94,7 +95,7 @@ Header read_header(const std::string& path, const std::string& problem, const Co
   Header header;
   try {
     const json fields = json::parse(text);
-    if (fields.at("format") != format_name) refuse(path, "this is not a restart file of this version");
+    if (fields.at("format") != restart_format) refuse(path, "this is not a restart file of this version");
     if (digits != fmt::format("{:08x}", crc32_of(text))) refuse(path, "the header does not match the restart file's checksum");
     header = {fields.at("problem").get<std::string>(), fields.at("iterations").get<int>(), fields.at("checksums").get<Checksums>()};
   } catch (const json::exception&) {
@@ -154,7 +155,7 @@ void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double
   const SiteRecords records{header_bytes, site_bytes_of(solution, part_), lattice_};
   runtime::mpi::SharedOutput file(job, path_of(key.name));
   file.on_root([&] {
-    file.root()->append(text_of(Header{key.problem, iterations, sums}));
+    file.root()->append(header_text(Header{key.problem, iterations, sums}));
     file.root()->leave_room(static_cast<std::uint64_t>(volume(lattice_)) * records.record_bytes);
   });
   file.fill(records, part_, std::as_bytes(solution));

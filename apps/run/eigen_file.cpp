@@ -19,7 +19,7 @@ using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
 using Complex = std::complex<double>;
 
-constexpr const char* format_name = "quarkstar eigenvectors 1";
+constexpr const char* eigenvector_format = "quarkstar eigenvectors 1";
 
 /// The sites of one parity as those of a lattice of half the extent in x. Parts begin at even x.
 Coord halved(Coord extents) {
@@ -48,7 +48,7 @@ std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& 
 /// Of all that is not vectors, as bits.
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
   std::string text =
-      fmt::format("{} {} {} {} {}", format_name, header.problem, fmt::join(header.lattice, ","), header.components, header.parity);
+      fmt::format("{} {} {} {} {}", eigenvector_format, header.problem, fmt::join(header.lattice, ","), header.components, header.parity);
   for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
     text += fmt::format(" {}:", numbers->size());
     for (const double number : *numbers) text += fmt::format(" {:a}", number);
@@ -130,7 +130,7 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
   std::uint64_t offset = 0;
   job.on_root([&] {
     file.emplace(path);
-    file->attribute("format", format_name);
+    file->attribute("format", eigenvector_format);
     file->attribute("problem", header.problem);
     file->attribute("quarkstar", version_line());
     file->attribute("checksum", header_checksum(header, checksums));
@@ -161,7 +161,7 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
 EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(path)), remedy_(std::move(remedy)) {
   Job::current().together([&] {
     const Hdf5Input file(path_, remedy_);
-    if (file.attribute("format") != format_name) refuse("this is no file of eigenvectors of this version");
+    if (file.attribute("format") != eigenvector_format) refuse("this is no file of eigenvectors of this version");
     header_.problem = file.attribute("problem");
     const std::vector<int> lattice = file.integers("lattice"), parity = file.integers("parity"), sums = file.integers("checksums");
     if (lattice.size() != 4 || parity.size() != 1 || sums.size() % 2 != 0) refuse("its data sets have other sizes than they should");

@@ -18,7 +18,7 @@
 namespace quarkstar::app {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& remedy) {
+[[noreturn]] void refuse_islands(const std::string& what, const std::string& remedy) {
   throw Error(ErrorKind::input, Parameter("share"), what, remedy);
 }
 
@@ -64,7 +64,7 @@ std::vector<runtime::Decomposition> islands_of(const runtime::Session& session, 
     const int begin = i * all / count, end = (i + 1) * all / count;
     const std::vector<int> own(workers.begin() + begin, workers.begin() + end);
     if (std::any_of(own.begin(), own.end(), [&](int w) { return is_gpu(session, w) != is_gpu(session, own.front()); }))
-      refuse(fmt::format("{} islands would have GPUs and CPUs in one", count), "use columns, an island for each device");
+      refuse_islands(fmt::format("{} islands would have GPUs and CPUs in one", count), "use columns, an island for each device");
     const auto parts = static_cast<int>(own.size());
     islands.push_back(on(own, runtime::Decomposition(lattice,
                                                      block_grid(config.blocks, lattice, parts, thinnest_block(config.action->reach),
@@ -83,10 +83,10 @@ IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, c
   if (config.islands) {
     const int wanted = *config.islands == 0 ? devices : *config.islands;
     if (wanted == 1) return {};
-    if (!why_not.empty()) refuse("there cannot be several islands: " + why_not, "use cut");
+    if (!why_not.empty()) refuse_islands("there cannot be several islands: " + why_not, "use cut");
     if (wanted > devices)
-      refuse(fmt::format("{} islands, and {} device{}", wanted, devices, devices > 1 ? "s" : ""),
-             "use columns, an island for each device, or fewer");
+      refuse_islands(fmt::format("{} islands, and {} device{}", wanted, devices, devices > 1 ? "s" : ""),
+                     "use columns, an island for each device, or fewer");
     return {islands_of(session, workers, wanted, lattice, config), "asked for"};
   }
   const auto alike = [&](int w) {

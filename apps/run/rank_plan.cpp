@@ -21,7 +21,7 @@ namespace {
 
 using runtime::mpi::Job;
 using runtime::mpi::PartLimits;
-constexpr std::size_t t = 3;
+constexpr std::size_t time_direction = 3;
 
 double cpu_share_of(const runtime::Session& session) { return session.options().cpu_share.value_or(0); }
 
@@ -150,24 +150,26 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
   const runtime::RankGrid ranks = grid_for(extents, config, speeds, limits);
   const Coord asked = blocks_of_rank(config.blocks, ranks.grid);
   runtime::SlabCuts cuts;
-  for (std::size_t mu = 0; mu < t; ++mu)
+  for (std::size_t mu = 0; mu < time_direction; ++mu)
     for (const int slab : ranks.slabs[mu]) cuts[mu].push_back(parts_as_asked(mu, slab, std::max(1, asked[mu]), limits));
 
   const RankOwners mine{session.gpu_count(), static_cast<int>(session.cpu_workers().size())};
   const std::vector<RankOwners> owners = job.gather(mine);
   std::vector<SlabBlocks> slabs;
-  for (std::size_t k = 0; k < ranks.slabs[t].size(); ++k) {
-    const int extent = ranks.slabs[t][k];
+  for (std::size_t k = 0; k < ranks.slabs[time_direction].size(); ++k) {
+    const int extent = ranks.slabs[time_direction][k];
     std::vector<RankOwners> of_slab;
     for (int r = 0; r < job.size(); ++r)
-      if (coordinates(r, ranks.grid)[t] == static_cast<int>(k)) of_slab.push_back(owners[static_cast<std::size_t>(r)]);
-    slabs.push_back(asked[t] > 0 ? SlabBlocks{parts_as_asked(t, extent, asked[t], limits), 0}
-                                 : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(config.action->reach), limits));
-    cuts[t].push_back(slabs.back().extents);
+      if (coordinates(r, ranks.grid)[time_direction] == static_cast<int>(k)) of_slab.push_back(owners[static_cast<std::size_t>(r)]);
+    slabs.push_back(asked[time_direction] > 0
+                        ? SlabBlocks{parts_as_asked(time_direction, extent, asked[time_direction], limits), 0}
+                        : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(config.action->reach), limits));
+    cuts[time_direction].push_back(slabs.back().extents);
   }
   const Coord place = coordinates(job.rank(), ranks.grid);
-  const SlabBlocks& blocks = slabs[static_cast<std::size_t>(place[t])];
-  if (asked[t] == 0) return {extents, cuts, job.rank(), [&](const Coord& position) { return blocks.worker_of(position[t], mine); }};
+  const SlabBlocks& blocks = slabs[static_cast<std::size_t>(place[time_direction])];
+  if (asked[time_direction] == 0)
+    return {extents, cuts, job.rank(), [&](const Coord& position) { return blocks.worker_of(position[time_direction], mine); }};
   return {extents, cuts, job.rank(), session.block_owners()};
 }
 
@@ -196,7 +198,7 @@ runtime::Decomposition blocks_of_links(const Coord& lattice, const std::optional
   }
   const runtime::RankGrid grid = grid_for_links(lattice, ranks, thinnest);
   const auto most = static_cast<int>(Job::current().combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
-  const std::vector<int>& slabs = grid.slabs[t];
+  const std::vector<int>& slabs = grid.slabs[time_direction];
   const Coord thin{lattice[0], lattice[1], lattice[2], *std::min_element(slabs.begin(), slabs.end())};
   return {lattice, grid, block_grid(blocks_of_rank(blocks, grid.grid), thin, most, std::max(2, thinnest)), workers};
 }
@@ -215,7 +217,7 @@ std::vector<int> parts_up_to(int extent, int wanted, int thick, int thinnest, in
 }
 
 SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, double cpu_share, int thick, const PartLimits& limits) {
-  const int multiple = limits.multiple[t];
+  const int multiple = limits.multiple[time_direction];
   const auto with_gpus = std::find_if(ranks.begin(), ranks.end(), [](const RankOwners& rank) { return rank.gpus > 0; });
   if (cpu_share <= 0 || with_gpus == ranks.end()) {
     int most = 1;

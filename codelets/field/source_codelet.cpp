@@ -53,7 +53,7 @@ void run_slices_on_cuda(Call& call) {
 #else
 constexpr runtime::Implementation run_on_cuda = nullptr, run_slices_on_cuda = nullptr;
 #endif
-const runtime::Codelet codelet("source", runtime::CodeletKind::copy, run, run_on_cuda);
+const runtime::Codelet source_codelet("source", runtime::CodeletKind::copy, run, run_on_cuda);
 const runtime::Codelet slice_codelet("source.slices", runtime::CodeletKind::copy, run_slices, run_slices_on_cuda);
 
 int slices_of(const Source& source) { return source.smearing ? 9 : 1; }
@@ -170,7 +170,8 @@ void SourceColumns::submit(const Field& field) const {
     const BlockGeometry& block = lattice.block(b);
     task.shape = block.shape();
     for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
-    runtime::submit(codelet, task, {runtime::out(field.block(b)), runtime::in(table_)}, {0, field.block_bytes(b)}, placement_of(block));
+    runtime::submit(source_codelet, task, {runtime::out(field.block(b)), runtime::in(table_)}, {0, field.block_bytes(b)},
+                    placement_of(block));
   }
 }
 

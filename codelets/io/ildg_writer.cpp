@@ -1,19 +1,18 @@
 #include "codelets/io/date.hpp"
 #include "codelets/io/payload_writer.hpp"
 #include "codelets/io/scidac_field.hpp"
+#include "codelets/io/xml.hpp"
 
 #include <fmt/format.h>
 
 namespace quarkstar::format {
 namespace {
 
-constexpr std::string_view declaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
-
 std::string record_xml(const GaugeWriteOptions& options) {
   std::string text = fmt::format(
       "{}<gauge><creator>{}</creator><ensembleId>{}</ensembleId><ensembleLabel>{}</ensembleLabel>"
       "<sequenceNumber>{}</sequenceNumber>",
-      declaration, xml_escape(options.creator), xml_escape(options.ensemble_id), xml_escape(options.ensemble_label),
+      xml_declaration, xml_escape(options.creator), xml_escape(options.ensemble_id), xml_escape(options.ensemble_label),
       options.sequence_number);
   if (options.plaquette) text += fmt::format("<plaquette>{:.15g}</plaquette>", *options.plaquette);
   if (options.link_trace) text += fmt::format("<linkTrace>{:.15g}</linkTrace>", *options.link_trace);
@@ -26,7 +25,7 @@ std::string ildg_format_xml(const PayloadLayout& layout) {
       "{}<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\""
       " xsi:schemaLocation=\"http://www.lqcd.org/ildg/filefmt.xsd\"><version>1.0</version><field>su3gauge</field>"
       "<precision>{}</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt></ildgFormat>",
-      declaration, 8 * layout.real_bytes, layout.extents[0], layout.extents[1], layout.extents[2], layout.extents[3]);
+      xml_declaration, 8 * layout.real_bytes, layout.extents[0], layout.extents[1], layout.extents[2], layout.extents[3]);
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ void write_ildg(const std::string& path, const HostGauge& gauge, const GaugeWrit
   std::optional<LimeWriter> lime;
   file.on_root([&] {
     lime.emplace(*file.root());
-    write_scidac_file_header(*lime, layout.extents, fmt::format("{}<title>gauge configuration</title>", declaration));
+    write_scidac_file_header(*lime, layout.extents, fmt::format("{}<title>gauge configuration</title>", xml_declaration));
     write_scidac_record_header(*lime, datum, record_xml(options), options.date.empty() ? utc_date() : options.date);
     lime->text_record("ildg-format", ildg_format_xml(layout), false, false);
     if (!options.lfn.empty()) lime->text_record("ildg-data-lfn", options.lfn, false, false);

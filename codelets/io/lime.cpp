@@ -16,7 +16,7 @@ constexpr std::uint32_t lime_magic = 0x456789ab;
 constexpr std::uint16_t lime_version = 1;
 constexpr std::uint16_t message_begin_flag = 0x8000;
 constexpr std::uint16_t message_end_flag = 0x4000;
-constexpr std::size_t header_bytes = 144;
+constexpr std::size_t lime_header_bytes = 144;
 constexpr std::size_t version_offset = 4;
 constexpr std::size_t flags_offset = 6;
 constexpr std::size_t length_offset = 8;
@@ -29,7 +29,7 @@ constexpr const char* damaged = "the file is damaged: copy it again";
 std::uint64_t padding(std::uint64_t length) { return (8 - length % 8) % 8; }
 
 LimeRecord read_record_header(const ByteSource& source, std::uint64_t offset) {
-  std::array<std::byte, header_bytes> header;
+  std::array<std::byte, lime_header_bytes> header;
   source.read(offset, header);
   if (const auto magic = load<std::uint32_t>(header.data(), ByteOrder::big); magic != lime_magic) {
     throw Error(ErrorKind::input, at_offset(source, offset),
@@ -42,7 +42,7 @@ LimeRecord read_record_header(const ByteSource& source, std::uint64_t offset) {
   const auto flags = load<std::uint16_t>(header.data() + flags_offset, ByteOrder::big);
   LimeRecord record;
   record.header_offset = offset;
-  record.data_offset = offset + header_bytes;
+  record.data_offset = offset + lime_header_bytes;
   record.length = load<std::uint64_t>(header.data() + length_offset, ByteOrder::big);
   record.message_begin = (flags & message_begin_flag) != 0;
   record.message_end = (flags & message_end_flag) != 0;
@@ -98,7 +98,7 @@ void LimeWriter::text_record(std::string_view type, std::string_view text, bool 
 }
 
 void LimeWriter::open_record(std::string_view type, std::uint64_t length, bool message_begin, bool message_end) {
-  std::array<std::byte, header_bytes> header{};
+  std::array<std::byte, lime_header_bytes> header{};
   const unsigned flags = (message_begin ? message_begin_flag : 0U) | (message_end ? message_end_flag : 0U);
   store(header.data(), lime_magic, ByteOrder::big);
   store(header.data() + version_offset, lime_version, ByteOrder::big);

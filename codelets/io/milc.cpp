@@ -11,7 +11,6 @@ namespace {
 constexpr std::size_t magic_offset = 0;
 constexpr std::size_t extents_offset = 4;
 constexpr std::size_t time_stamp_offset = 20;
-constexpr std::size_t time_stamp_bytes = 64;
 constexpr std::size_t site_order_offset = 84;
 constexpr std::size_t sum29_offset = 88;
 constexpr std::size_t sum31_offset = 92;
@@ -33,7 +32,7 @@ void read_v5_fields(const ByteSource& source, std::span<const std::byte> header,
                 fmt::format("only MILC files in lexicographic site order are read (order = {})", site_order),
                 "save the lattice serially from MILC (save_serial), or copy the file again if it should be serial");
   }
-  const std::string_view stamp(reinterpret_cast<const char*>(header.data() + time_stamp_offset), time_stamp_bytes);
+  const std::string_view stamp(reinterpret_cast<const char*>(header.data() + time_stamp_offset), milc_time_stamp_bytes);
   info.header.emplace_back("time_stamp", printable(stamp.substr(0, stamp.find('\0'))));
   info.checksum_kind = ChecksumKind::milc;
   info.checksum_expected = true;

@@ -6,6 +6,7 @@ namespace quarkstar::format {
 
 constexpr std::int32_t milc_v5_magic = 20103;
 constexpr std::int32_t milc_v1_magic = 59354;
+constexpr std::size_t milc_time_stamp_bytes = 64;
 
 /// True if the file starts with the magic number of version 5 or 1 in either byte order.
 bool is_milc(std::span<const std::byte> first_bytes);

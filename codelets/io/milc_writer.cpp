@@ -10,9 +10,7 @@
 namespace quarkstar::format {
 namespace {
 
-constexpr std::size_t time_stamp_bytes = 64;
-
-class Header {
+class HeaderBytes {
  public:
   template <class Number>
   void add(Number value) {
@@ -50,10 +48,10 @@ void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWrit
   SharedOutput file(job, path);
   const PayloadChecksum checksum = encoded_checksum(path, ChecksumKind::milc, layout, gauge, sites);
   file.on_root([&] {
-    Header header;
+    HeaderBytes header;
     header.add(milc_v5_magic);
     for (const int extent : layout.extents) header.add(std::int32_t{extent});
-    header.add_text(date, time_stamp_bytes);
+    header.add_text(date, milc_time_stamp_bytes);
     header.add(std::int32_t{0});  // site order: lexicographic
     for (const std::uint32_t sum : checksum.sums()) header.add(sum);
     file.root()->append(header.bytes());

@@ -24,7 +24,7 @@ struct HeaderLine {
   int number;
 };
 
-struct Header {
+struct NerscHeader {
   std::string file;
   std::vector<HeaderLine> lines;
   std::uint64_t bytes = 0;
@@ -47,7 +47,7 @@ struct Header {
   }
 };
 
-void add_line(Header& header, std::string_view text, int number) {
+void add_line(NerscHeader& header, std::string_view text, int number) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) {
     if (trim(text).empty()) return;
@@ -65,10 +65,10 @@ void add_line(Header& header, std::string_view text, int number) {
   header.lines.push_back(std::move(line));
 }
 
-Header read_header(const ByteSource& source) {
+NerscHeader read_header(const ByteSource& source) {
   const std::vector<std::byte> bytes = source.read_up_to(0, longest_header);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  Header header{source.name(), {}, 0};
+  NerscHeader header{source.name(), {}, 0};
   std::size_t position = 0;
   for (int number = 1;; ++number) {
     const auto end = text.find('\n', position);
@@ -90,14 +90,14 @@ Header read_header(const ByteSource& source) {
   return header;
 }
 
-int stored_rows(const Header& header) {
+int stored_rows(const NerscHeader& header) {
   const HeaderLine& line = header.require("DATATYPE");
   if (line.value == "4D_SU3_GAUGE") return 2;
   if (line.value == "4D_SU3_GAUGE_3x3" || line.value == "4D_SU3_GAUGE_3X3") return 3;
   header.reject(line, "4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3");
 }
 
-Coord extents(const Header& header) {
+Coord extents(const NerscHeader& header) {
   std::array<std::int64_t, 4> values{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
     const HeaderLine& line = header.require(fmt::format("DIMENSION_{}", mu + 1));
@@ -109,7 +109,7 @@ Coord extents(const Header& header) {
 }
 
 /// Sets real width and byte order; returns false if the header leaves the byte order open.
-bool read_floating_point(const Header& header, PayloadLayout& layout) {
+bool read_floating_point(const NerscHeader& header, PayloadLayout& layout) {
   const HeaderLine& line = header.require("FLOATING_POINT");
   std::string_view value = line.value;
   if (value.starts_with("IEEE32")) {
@@ -141,7 +141,7 @@ void guess_byte_order(const ByteSource& source, GaugeFileInfo& info) {
                                    to_string(info.layout.byte_order)));
 }
 
-std::optional<StoredObservable> observable(const Header& header, std::string_view key, double tolerance) {
+std::optional<StoredObservable> observable(const NerscHeader& header, std::string_view key, double tolerance) {
   const HeaderLine* line = header.find(key);
   if (line == nullptr) return std::nullopt;
   const auto value = parse_real(line->value);
@@ -149,7 +149,7 @@ std::optional<StoredObservable> observable(const Header& header, std::string_vie
   return StoredObservable{*value, tolerance};
 }
 
-void note_boundaries(const Header& header, GaugeFileInfo& info) {
+void note_boundaries(const NerscHeader& header, GaugeFileInfo& info) {
   for (int mu = 1; mu <= 4; ++mu) {
     const HeaderLine* line = header.find(fmt::format("BOUNDARY_{}", mu));
     if (line == nullptr || line->value == "PERIODIC") continue;
@@ -164,7 +164,7 @@ bool is_nersc(std::span<const std::byte> first_bytes) {
 }
 
 GaugeFileInfo parse_nersc(const ByteSource& source) {
-  const Header header = read_header(source);
+  const NerscHeader header = read_header(source);
   GaugeFileInfo info;
   info.path = source.name();
   info.format = GaugeFormat::nersc;

@@ -12,10 +12,10 @@ namespace quarkstar::format {
 namespace {
 
 constexpr std::size_t plaquette_offset = 16;
-constexpr std::size_t header_bytes = 24;
+constexpr std::size_t openqcd_header_bytes = 24;
 
 // The plaquette is a mean over 6 V terms in double precision.
-constexpr double plaquette_tolerance = 1e-12;
+constexpr double rounding = 1e-12;
 
 std::array<std::int64_t, 4> stored_extents(std::span<const std::byte> header) {
   std::array<std::int64_t, 4> extents{};
@@ -26,7 +26,7 @@ std::array<std::int64_t, 4> stored_extents(std::span<const std::byte> header) {
 PayloadLayout layout_of(GaugeFormat format, const Coord& stored) {
   PayloadLayout layout;
   layout.byte_order = ByteOrder::little;
-  layout.offset = header_bytes;
+  layout.offset = openqcd_header_bytes;
   if (format == GaugeFormat::openqcd) {
     layout.site_order = SiteOrder::openqcd;
     layout.extents = {stored[1], stored[2], stored[3], stored[0]};
@@ -90,7 +90,7 @@ GaugeFormat program_of(const ByteSource& source, const Coord& stored, double pla
     const double noise = 6 * 0.24 / std::sqrt(count);
     for (std::size_t k = 0; k < 2; ++k) {
       const double other = distance[1 - k];
-      if (sample == sites ? distance[k] <= plaquette_tolerance : distance[k] <= noise && other > noise) return formats[k];
+      if (sample == sites ? distance[k] <= rounding : distance[k] <= noise && other > noise) return formats[k];
     }
     if (sample == sites) break;
     // Links without any order on a large lattice; whoever reads them all compares their plaquette.
@@ -114,7 +114,7 @@ bool may_be_openqcd(std::span<const std::byte> first_bytes) {
 }
 
 GaugeFileInfo parse_openqcd(const ByteSource& source) {
-  std::array<std::byte, header_bytes> header{};
+  std::array<std::byte, openqcd_header_bytes> header{};
   source.read(0, header);
   const Coord stored = checked_extents(at_offset(source, 0), stored_extents(header));
   for (const int extent : stored) {
@@ -135,7 +135,7 @@ GaugeFileInfo parse_openqcd(const ByteSource& source) {
   info.path = source.name();
   info.format = program_of(source, stored, plaquette / 3.0);
   info.layout = layout_of(info.format, stored);
-  info.plaquette = StoredObservable{plaquette / 3.0, plaquette_tolerance};
+  info.plaquette = StoredObservable{plaquette / 3.0, rounding};
   info.header.emplace_back("plaquette", fmt::format("{:.17g}", plaquette));
   info.notes.push_back(fmt::format("links in {}'s order, by the plaquette; no checksum is stored", to_string(info.format)));
   return info;

@@ -2,6 +2,7 @@
 
 #include "codelets/io/date.hpp"
 #include "codelets/io/text.hpp"
+#include "codelets/io/xml.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -17,11 +18,10 @@ constexpr int columns_per_propagator = spins * colours;
 constexpr int spinor_reals = 2 * columns_per_propagator;
 constexpr int complex_reals = 2;
 
-constexpr std::string_view declaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
 constexpr std::string_view one_source_twelve_sinks = "USQCD_DiracFermion_ScalarSource_TwelveSink";
 
 std::string file_xml(const PropagatorWriteOptions& options) {
-  return fmt::format("{}<usqcdPropFile><version>1.0</version><type>{}</type><info>{}</info></usqcdPropFile>", declaration,
+  return fmt::format("{}<usqcdPropFile><version>1.0</version><type>{}</type><info>{}</info></usqcdPropFile>", xml_declaration,
                      one_source_twelve_sinks, xml_escape(options.file_info));
 }
 
@@ -75,7 +75,7 @@ void PropagatorWriter::write_source(std::span<const double> eta) {
   datum.colors = 0;
   datum.typesize = complex_reals * options_.real_bytes;
   write_field(datum,
-              fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>", declaration,
+              fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>", xml_declaration,
                           xml_escape(options_.source_info)),
               eta);
   ++step_;
@@ -90,7 +90,7 @@ void PropagatorWriter::write_column(int spin, int colour, std::span<const double
   datum.typesize = spinor_reals * options_.real_bytes;
   write_field(datum,
               fmt::format("{}<usqcdPropInfo><version>1.0</version><spin>{}</spin><color>{}</color><info>{}</info></usqcdPropInfo>",
-                          declaration, spin, colour, xml_escape(options_.column_info)),
+                          xml_declaration, spin, colour, xml_escape(options_.column_info)),
               spinor);
   ++step_;
 }

@@ -1,6 +1,7 @@
 #include "codelets/io/scidac.hpp"
 
 #include "codelets/io/text.hpp"
+#include "codelets/io/xml.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -139,8 +140,6 @@ class Scanner {
   std::optional<std::array<std::uint32_t, 2>> stray_checksum_;
 };
 
-constexpr std::string_view declaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
-
 }  // namespace
 
 std::optional<int> ScidacRecordInfo::real_bytes() const {
@@ -157,7 +156,7 @@ void write_scidac_file_header(LimeWriter& lime, const Coord& extents, std::strin
   lime.text_record("scidac-private-file-xml",
                    fmt::format("{}<scidacFile><version>1.1</version><spacetime>4</spacetime><dims>{} {} {} {} </dims>"
                                "<volfmt>0</volfmt></scidacFile>",
-                               declaration, extents[0], extents[1], extents[2], extents[3]),
+                               xml_declaration, extents[0], extents[1], extents[2], extents[3]),
                    true, false);
   lime.text_record("scidac-file-xml", user_xml, false, true);
 }
@@ -169,7 +168,7 @@ void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std:
                    fmt::format("{}<scidacRecord><version>1.1</version><date>{} UTC</date><recordtype>0</recordtype>"
                                "<datatype>{}</datatype><precision>{}</precision>{}{}<typesize>{}</typesize>"
                                "<datacount>{}</datacount></scidacRecord>",
-                               declaration, xml_escape(date), datum.datatype, datum.real_bytes == 4 ? "F" : "D", colors, spins,
+                               xml_declaration, xml_escape(date), datum.datatype, datum.real_bytes == 4 ? "F" : "D", colors, spins,
                                datum.typesize, datum.datacount),
                    true, false);
   lime.text_record("scidac-record-xml", user_xml, false, false);
@@ -177,8 +176,8 @@ void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std:
 
 void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum) {
   lime.text_record("scidac-checksum",
-                   fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>", declaration,
-                               checksum.sums()[0], checksum.sums()[1]),
+                   fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>",
+                               xml_declaration, checksum.sums()[0], checksum.sums()[1]),
                    false, true);
 }
 

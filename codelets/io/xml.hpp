@@ -9,6 +9,9 @@
 
 namespace quarkstar::format {
 
+/// How the documents that we write begin.
+constexpr std::string_view xml_declaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+
 /// Flat view of an XML document: the elements that contain text only, by name. Namespace prefixes are dropped.
 ///
 /// Real files carry documents without a closing tag, with text before the declaration, or cut short. Where the parser

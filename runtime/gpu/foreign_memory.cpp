@@ -16,7 +16,7 @@ namespace quarkstar::runtime {
 namespace {
 
 using Address = unsigned long long;
-using Handle = void*;
+using Opaque = void*;
 constexpr int success = 0;
 constexpr int of_context = 1, of_memory_type = 2, of_device = 9;  // CU_POINTER_ATTRIBUTE_*
 constexpr unsigned host_memory = 1, any_memory = 4;               // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED
@@ -27,13 +27,13 @@ struct Copy2d {
   unsigned from_type = any_memory;
   const void* from_host = nullptr;
   Address from = 0;
-  Handle from_array = nullptr;
+  Opaque from_array = nullptr;
   std::size_t from_pitch = 0;
   std::size_t to_x = 0, to_y = 0;
   unsigned to_type = any_memory;
   void* to_host = nullptr;
   Address to = 0;
-  Handle to_array = nullptr;
+  Opaque to_array = nullptr;
   std::size_t to_pitch = 0;
   std::size_t width = 0, rows = 0;
 };
@@ -42,15 +42,15 @@ struct Copy2d {
 struct Driver {
   int (*init)(unsigned) = nullptr;
   int (*attribute_of_pointer)(void*, int, Address) = nullptr;
-  int (*retain)(Handle*, int) = nullptr;
+  int (*retain)(Opaque*, int) = nullptr;
   int (*release)(int) = nullptr;
-  int (*push)(Handle) = nullptr;
-  int (*pop)(Handle*) = nullptr;
-  int (*context_of_stream)(Handle, Handle*) = nullptr;
+  int (*push)(Opaque) = nullptr;
+  int (*pop)(Opaque*) = nullptr;
+  int (*context_of_stream)(Opaque, Opaque*) = nullptr;
   int (*wait_for_context)() = nullptr;
-  int (*wait_for_stream)(Handle) = nullptr;
-  int (*copy)(Address, Address, std::size_t, Handle) = nullptr;
-  int (*copy_rows)(const Copy2d*, Handle) = nullptr;
+  int (*wait_for_stream)(Opaque) = nullptr;
+  int (*copy)(Address, Address, std::size_t, Opaque) = nullptr;
+  int (*copy_rows)(const Copy2d*, Opaque) = nullptr;
   int (*error_text)(int, const char**) = nullptr;
   std::string obstacle;  ///< why it cannot be used; "": it can
 
@@ -106,15 +106,15 @@ void check(int code, const char* what) {
 
 /// CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are no handles. The latter is a stream of the thread that names it, which is another one here
 /// than the program's.
-const Handle default_stream = reinterpret_cast<Handle>(std::uintptr_t{1}), of_thread = reinterpret_cast<Handle>(std::uintptr_t{2});
+const Opaque default_stream = reinterpret_cast<Opaque>(std::uintptr_t{1}), of_thread = reinterpret_cast<Opaque>(std::uintptr_t{2});
 
 /// Makes a context this thread's while it lives: that of a stream, or else that of an address; of memory that belongs to none, as that of a
 /// pool, the device's own.
 class ContextOf {
  public:
-  ContextOf(const void* address, Handle stream) {
+  ContextOf(const void* address, Opaque stream) {
     const Driver& cuda = driver();
-    Handle context = nullptr;
+    Opaque context = nullptr;
     if (stream != nullptr && stream != default_stream && stream != of_thread) {
       check(cuda.context_of_stream(stream, &context), "to find the context of the stream");
     } else if (!cuda.tells(address, of_context, context) || context == nullptr) {
@@ -129,7 +129,7 @@ class ContextOf {
     }
   }
   ~ContextOf() {
-    Handle context = nullptr;
+    Opaque context = nullptr;
     driver().pop(&context);
     give_back();
   }

@@ -11,7 +11,7 @@
 namespace quarkstar::runtime::mpi {
 namespace {
 
-constexpr int question_tag = 1, answer_tag = 2;
+constexpr int alive_question_tag = 1, alive_answer_tag = 2;
 
 /// Not where one thread alone may call MPI: it does so for those who wait, and these are asked by nobody.
 bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed() && is_at_work() && !funnel().is_on(); }
@@ -53,9 +53,9 @@ void answer_calls(Job& job, const Answer& mine) {
   const MPI_Comm base = job.native().base;
   Answer ignored;
   std::vector<int>& asking = job.native().asking;
-  for (int rank = take(base, question_tag, ignored); rank >= 0; rank = take(base, question_tag, ignored))
+  for (int rank = take(base, alive_question_tag, ignored); rank >= 0; rank = take(base, alive_question_tag, ignored))
     if (std::find(asking.begin(), asking.end(), rank) == asking.end()) asking.push_back(rank);
-  std::erase_if(asking, [&](int rank) { return send(base, note_to(job.native().answers, rank), mine, rank, answer_tag); });
+  std::erase_if(asking, [&](int rank) { return send(base, note_to(job.native().answers, rank), mine, rank, alive_answer_tag); });
 }
 
 std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limit, const Answer& mine) {
@@ -72,12 +72,12 @@ std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limi
       if (!can_ask(job)) return {};
       const MPI_Comm base = job.native().base;
       Answer words;
-      while (!asked && take(base, answer_tag, words) >= 0) {
+      while (!asked && take(base, alive_answer_tag, words) >= 0) {
       }  // too late for an earlier question
       for (int rank = 0; !asked && rank < job.size(); ++rank)
-        if (rank != job.rank()) send(base, note_to(job.native().questions, rank), {}, rank, question_tag);
+        if (rank != job.rank()) send(base, note_to(job.native().questions, rank), {}, rank, alive_question_tag);
       asked = true;
-      for (int rank = take(base, answer_tag, words); rank >= 0; rank = take(base, answer_tag, words)) {
+      for (int rank = take(base, alive_answer_tag, words); rank >= 0; rank = take(base, alive_answer_tag, words)) {
         std::optional<Answer>& answer = answers[static_cast<std::size_t>(rank)];
         if (!answer) --missing;
         answer = words;

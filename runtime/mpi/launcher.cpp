@@ -26,7 +26,7 @@ constexpr Launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE
                                   {"PMIX_RANK", slurm_size, "PMIX_RANK", true},
                                   {"PMI_RANK", slurm_size, "PMI_RANK", true}};
 
-int number_in(const Environment& variable, const char* name, int otherwise) {
+int launched_number(const Environment& variable, const char* name, int otherwise) {
   const char* text = variable(name);
   return text != nullptr ? std::atoi(text) : otherwise;
 }
@@ -38,16 +38,16 @@ Launch read_launch(const Environment& variable) {
   for (const Launcher& launcher : launchers) {
     if (variable(launcher.present) == nullptr) continue;
     launch.by = launcher.present;
-    launch.size = number_in(variable, launcher.size, 1);
-    launch.rank = number_in(variable, launcher.rank, 0);
+    launch.size = launched_number(variable, launcher.size, 1);
+    launch.rank = launched_number(variable, launcher.rank, 0);
     launch.wants_mpi = launcher.always || launch.size > 1;
     break;
   }
   const std::optional<std::int64_t> wish = runtime::number_in("QUARKSTAR_MPI", variable("QUARKSTAR_MPI"), 1);
   if (wish) launch.wants_mpi = *wish == 1;
   if (!launch.by.empty()) return launch;
-  launch.size = number_in(variable, slurm_size, 1);
-  launch.rank = number_in(variable, "SLURM_PROCID", 0);
+  launch.size = launched_number(variable, slurm_size, 1);
+  launch.rank = launched_number(variable, "SLURM_PROCID", 0);
   if (launch.size <= 1) return launch;
   launch.by = slurm_size;
   if (!wish)

@@ -21,7 +21,7 @@ struct Layout {
   }
   std::size_t messages() const { return flag(4, 0); }
 };
-enum Kind { arrived, consumed, received_count, sent_count };
+enum FlagKind { arrived, consumed, received_count, sent_count };
 /// What a rank tells others of a slot: where its message lies, from whom it comes, its length.
 constexpr std::size_t row_words = 3;
 
@@ -109,7 +109,7 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
     std::byte* const memory = piece->of_rank[static_cast<std::size_t>(of)];
     return memory == nullptr ? nullptr : memory + offset;
   };
-  const auto flag = [&](int of, Kind kind, std::size_t slot) { return reinterpret_cast<GpuFlag*>(at(of, layout.flag(kind, slot))); };
+  const auto flag = [&](int of, FlagKind kind, std::size_t slot) { return reinterpret_cast<GpuFlag*>(at(of, layout.flag(kind, slot))); };
   const auto through_host = [](Mailbox& mailbox, const std::vector<Mailbox>& list, std::size_t i) {
     if (i >= list.size() || list[i].data == nullptr) return;
     mailbox.data = list[i].data;

@@ -9,26 +9,23 @@
 #include <utility>
 
 namespace quarkstar::runtime::mpi {
-namespace {
-
-/// A persistent request.
-class Persistent {
- public:
-  explicit Persistent(MPI_Request request) : request_(request) {}
-  void start() { check(MPI_Start(&request_), "face between GPUs of two hosts"); }
-  bool done() {
-    int complete = 0;
-    check(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "face between GPUs of two hosts");
-    return complete != 0;
-  }
-
- private:
-  MPI_Request request_;  ///< the library's object stays the same
-};
-
-}  // namespace
 
 struct Proxy::Native {
+  /// A persistent request.
+  class Persistent {
+   public:
+    explicit Persistent(MPI_Request request) : request_(request) {}
+    void start() { check(MPI_Start(&request_), "face between GPUs of two hosts"); }
+    bool done() {
+      int complete = 0;
+      check(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "face between GPUs of two hosts");
+      return complete != 0;
+    }
+
+   private:
+    MPI_Request request_;  ///< the library's object stays the same
+  };
+
   Job& job;
   MPI_Comm communicator = MPI_COMM_NULL;
   Tags tags{32767};
@@ -81,7 +78,7 @@ void Proxy::add_send(const void* data, std::size_t bytes, int to, int tag, const
            [&] { check(MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, n.communicator, &request), "MPI_Send_init"); });
   const std::lock_guard lock(n.adding);
   n.of_sends.push_back(request);
-  n.sends.emplace_back(written, room, Persistent(request));
+  n.sends.emplace_back(written, room, Native::Persistent(request));
 }
 
 void Proxy::add_receive(void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed) {
@@ -91,7 +88,7 @@ void Proxy::add_receive(void* data, std::size_t bytes, int from, int tag, GpuFla
            [&] { check(MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, n.communicator, &request), "MPI_Recv_init"); });
   const std::lock_guard lock(n.adding);
   n.of_receives.push_back(request);
-  n.receives.emplace_back(arrived, consumed, Persistent(request));
+  n.receives.emplace_back(arrived, consumed, Native::Persistent(request));
 }
 
 bool Proxy::advance() {

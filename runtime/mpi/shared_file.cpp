@@ -19,28 +19,6 @@ namespace {
 
 std::size_t bytes_of(const Box& box, std::size_t record_bytes) { return static_cast<std::size_t>(volume(box.extents)) * record_bytes; }
 
-/// A datatype of MPI. Made and freed inside call_mpi().
-class Type {
- public:
-  Type() = default;
-  Type(const Type&) = delete;
-  Type& operator=(const Type&) = delete;
-  void clear() {
-    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-  }
-  /// make(type): a call that gives a new one.
-  template <class Make>
-  void set(const char* call, Make&& make) {
-    clear();
-    check(make(&type_), call);
-    check(MPI_Type_commit(&type_), "MPI_Type_commit");
-  }
-  operator MPI_Datatype() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& why) {
   throw Error(ErrorKind::environment, path, what + " failed: " + why,
               "check the file system, its free space and your permissions, and try again");
@@ -105,6 +83,28 @@ std::size_t hash_of(std::span<const std::byte> bytes) {
 }  // namespace
 
 struct SharedFile::Native {
+  /// A datatype of MPI. Made and freed inside call_mpi().
+  class Type {
+   public:
+    Type() = default;
+    Type(const Type&) = delete;
+    Type& operator=(const Type&) = delete;
+    void clear() {
+      if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    }
+    /// make(type): a call that gives a new one.
+    template <class Make>
+    void set(const char* call, Make&& make) {
+      clear();
+      check(make(&type_), call);
+      check(MPI_Type_commit(&type_), "MPI_Type_commit");
+    }
+    operator MPI_Datatype() const { return type_; }
+
+   private:
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  };
+
   MPI_File file = MPI_FILE_NULL;
   int descriptor = -1;  ///< where there is one rank
   Type record, sites;

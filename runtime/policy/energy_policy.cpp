@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace quarkstar::runtime {
+namespace energy {
 namespace {
 
 /// What has been given to a worker and is not done.
@@ -77,12 +78,13 @@ void finished(starpu_task* task, unsigned) {
 }
 
 }  // namespace
+}  // namespace energy
 
 starpu_sched_policy& energy_policy() {
   static starpu_sched_policy policy = [] {
-    starpu_sched_policy filled = placing::policy_that_places("energy", "quarkstar: fewest joules", push);
-    filled.init_sched = start;
-    filled.post_exec_hook = finished;
+    starpu_sched_policy filled = placing::policy_that_places("energy", "quarkstar: fewest joules", energy::push);
+    filled.init_sched = energy::start;
+    filled.post_exec_hook = energy::finished;
     return filled;
   }();
   return policy;

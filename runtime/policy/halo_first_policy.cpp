@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace quarkstar::runtime {
+namespace halo_first {
 namespace {
 
 /// A task that is ready and waits for its owner.
@@ -143,13 +144,15 @@ starpu_task* pop(unsigned) {
 }
 
 }  // namespace
+}  // namespace halo_first
 
 starpu_sched_policy& halo_first_policy() {
   static starpu_sched_policy policy = [] {
-    starpu_sched_policy filled = placing::policy_that_places("halo-first", "quarkstar: halo before interior, stealing where it pays", push);
-    filled.init_sched = start;
-    filled.deinit_sched = stop;
-    filled.pop_task = pop;
+    starpu_sched_policy filled =
+        placing::policy_that_places("halo-first", "quarkstar: halo before interior, stealing where it pays", halo_first::push);
+    filled.init_sched = halo_first::start;
+    filled.deinit_sched = halo_first::stop;
+    filled.pop_task = halo_first::pop;
     return filled;
   }();
   return policy;

@@ -15,10 +15,10 @@ namespace {
 
 std::atomic<bool> idle_workers_yield{false};
 
-void stop(unsigned) {}
+void stop_nothing(unsigned) {}
 void workers_changed(unsigned, int*, unsigned) {}
 
-starpu_task* pop(unsigned) {  // workers empty their own lists before they ask the policy
+starpu_task* pop_nothing(unsigned) {  // workers empty their own lists before they ask the policy
   placing::idle();
   return nullptr;
 }
@@ -106,11 +106,11 @@ int push_to_owner(starpu_task* task) { return push_to(owner_of(task), task); }
 starpu_sched_policy policy_that_places(const char* name, const char* description, int (*push)(starpu_task*)) {
   starpu_sched_policy policy{};
   policy.init_sched = allow_any_priority;
-  policy.deinit_sched = stop;
+  policy.deinit_sched = stop_nothing;
   policy.add_workers = workers_changed;
   policy.remove_workers = workers_changed;
   policy.push_task = push;
-  policy.pop_task = pop;
+  policy.pop_task = pop_nothing;
   policy.prefetches = 1;
   policy.policy_name = name;
   policy.policy_description = description;

@@ -3,9 +3,8 @@
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace bicgstab_steps {
 namespace {
-
-using namespace bicgstab_steps;
 
 class Bicgstab : public RecurrenceOn<State, 4> {
  public:
@@ -43,7 +42,8 @@ class Bicgstab : public RecurrenceOn<State, 4> {
 };
 
 }  // namespace
+}  // namespace bicgstab_steps
 
-NamedKrylovSolver bicgstab_solver() { return solver_by<Bicgstab>({.name = "bicgstab", .any_operator = true}); }
+NamedKrylovSolver bicgstab_solver() { return solver_by<bicgstab_steps::Bicgstab>({.name = "bicgstab", .any_operator = true}); }
 
 }  // namespace quarkstar

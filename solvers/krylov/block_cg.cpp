@@ -7,9 +7,8 @@
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace block_cg_steps {
 namespace {
-
-using namespace block_cg_steps;
 
 State start_of(const KrylovLimits& limits, int vectors) {
   State start = initial_state<State>(limits, vectors);
@@ -48,9 +47,11 @@ class BlockConjugateGradient : public RecurrenceOn<State, 2> {
 };
 
 }  // namespace
+}  // namespace block_cg_steps
 
 NamedKrylovSolver blockcg_solver() {
-  return solver_by<BlockConjugateGradient>({.name = "blockcg", .reliable_updates = false, .one_operator = true, .mixes_vectors = true});
+  return solver_by<block_cg_steps::BlockConjugateGradient>(
+      {.name = "blockcg", .reliable_updates = false, .one_operator = true, .mixes_vectors = true});
 }
 
 }  // namespace quarkstar

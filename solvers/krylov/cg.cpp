@@ -4,9 +4,8 @@
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace cg_steps {
 namespace {
-
-using namespace cg_steps;
 
 class ConjugateGradient : public RecurrenceOn<State, 2> {
  public:
@@ -39,11 +38,12 @@ class ConjugateGradient : public RecurrenceOn<State, 2> {
 };
 
 }  // namespace
+}  // namespace cg_steps
 
 NamedKrylovSolver cg_solver() {
   // A place for a refresh that is not due still costs the launches of 12 kernels or more; one that waits for its place costs iterations: 8
   // take up to 4 % more of them than 4 in half precision, 16 up to 20 %.
-  return solver_by<ConjugateGradient>({.name = "cg", .refresh_every = 8, .vectors_in_lanes = true, .pauses = true});
+  return solver_by<cg_steps::ConjugateGradient>({.name = "cg", .refresh_every = 8, .vectors_in_lanes = true, .pauses = true});
 }
 
 }  // namespace quarkstar

@@ -5,9 +5,8 @@
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace cgnr_steps {
 namespace {
-
-using namespace cgnr_steps;
 
 class CgNormalEquations : public RecurrenceOn<State, 3> {
  public:
@@ -43,7 +42,8 @@ class CgNormalEquations : public RecurrenceOn<State, 3> {
 };
 
 }  // namespace
+}  // namespace cgnr_steps
 
-NamedKrylovSolver cgnr_solver() { return solver_by<CgNormalEquations>({.name = "cgnr", .any_operator = true, .pauses = true}); }
+NamedKrylovSolver cgnr_solver() { return solver_by<cgnr_steps::CgNormalEquations>({.name = "cgnr", .any_operator = true, .pauses = true}); }
 
 }  // namespace quarkstar

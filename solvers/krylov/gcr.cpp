@@ -11,9 +11,8 @@
 #include <vector>
 
 namespace quarkstar {
+namespace gcr_steps {
 namespace {
-
-using namespace gcr_steps;
 /// to += sum c_i vectors_i, over as many as there are coefficients.
 void add_all(const Field& to, std::span<const Field> vectors, std::span<const blas::Coefficient> c, const runtime::Guard& guard) {
   std::size_t i = 0;
@@ -122,10 +121,14 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 2> {
 };
 
 }  // namespace
+}  // namespace gcr_steps
 
-NamedKrylovSolver gcr_solver() { return solver_by<GeneralisedConjugateResidual>({.name = "gcr", .any_operator = true, .flexible = true}); }
+NamedKrylovSolver gcr_solver() {
+  return solver_by<gcr_steps::GeneralisedConjugateResidual>({.name = "gcr", .any_operator = true, .flexible = true});
+}
 NamedKrylovSolver multigrid_solver() {
-  return solver_by<GeneralisedConjugateResidual>({.name = "multigrid", .any_operator = true, .flexible = true, .multigrid = true});
+  return solver_by<gcr_steps::GeneralisedConjugateResidual>(
+      {.name = "multigrid", .any_operator = true, .flexible = true, .multigrid = true});
 }
 
 }  // namespace quarkstar

@@ -6,9 +6,8 @@
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace multishift_cg_steps {
 namespace {
-
-using namespace multishift_cg_steps;
 
 State start_of(const KrylovLimits& limits, int shifts) {
   State start = initial_state<State>(limits, shifts);
@@ -49,9 +48,10 @@ class MultishiftConjugateGradient : public RecurrenceOn<State, 2> {
 };
 
 }  // namespace
+}  // namespace multishift_cg_steps
 
 NamedKrylovSolver multishift_solver() {
-  return solver_by<MultishiftConjugateGradient>({.name = "multishift", .reliable_updates = false, .shifted = true});
+  return solver_by<multishift_cg_steps::MultishiftConjugateGradient>({.name = "multishift", .reliable_updates = false, .shifted = true});
 }
 
 }  // namespace quarkstar

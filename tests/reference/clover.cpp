@@ -46,7 +46,7 @@ SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basi
 
 SiteMatrices unit_term(const Coord& extents) { return SiteMatrices(volume(extents), Matrix<12>::identity()); }
 
-Field apply(const SiteMatrices& a, const Field& psi) {
+Field apply_sites(const SiteMatrices& a, const Field& psi) {
   Field result(psi.extents, 4);
   for (std::int64_t site = 0; site < psi.sites(); ++site)
     for (int i = 0; i < 12; ++i)
@@ -68,12 +68,12 @@ double trace_log(const SiteMatrices& a, const Coord& extents, int parity_summed)
 }
 
 Field clover_wilson(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary, Basis basis) {
-  return apply(a, psi) - kappa * hop(gauge, psi, boundary, basis);
+  return apply_sites(a, psi) - kappa * hop(gauge, psi, boundary, basis);
 }
 
 Field clover_wilson_dagger(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary,
                            Basis basis) {
-  return apply(a, psi) - kappa * hop_dagger(gauge, psi, boundary, basis);
+  return apply_sites(a, psi) - kappa * hop_dagger(gauge, psi, boundary, basis);
 }
 
 }  // namespace quarkstar::reference

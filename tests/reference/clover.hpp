@@ -26,7 +26,7 @@ SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basi
 SiteMatrices unit_term(const Coord& extents);
 
 /// (A psi)(x) = A(x) psi(x).
-Field apply(const SiteMatrices& a, const Field& psi);
+Field apply_sites(const SiteMatrices& a, const Field& psi);
 
 /// A^-1 site by site.
 SiteMatrices inverse(const SiteMatrices& a);

@@ -23,28 +23,30 @@ Field EvenOdd::hop_to(int parity, const Field& x) const { return hop_parity(gaug
 
 Field EvenOdd::hop_dagger_to(int parity, const Field& x) const { return hop_dagger_parity(gauge_, x, parity, boundary_, basis_); }
 
-Field EvenOdd::asymmetric(const Field& x) const { return apply(a_, x) - kappa_ * kappa_ * hop_to(p_, apply(a_inverse_, hop_to(q_, x))); }
+Field EvenOdd::asymmetric(const Field& x) const {
+  return apply_sites(a_, x) - kappa_ * kappa_ * hop_to(p_, apply_sites(a_inverse_, hop_to(q_, x)));
+}
 
 Field EvenOdd::asymmetric_dagger(const Field& x) const {
-  return apply(a_, x) - kappa_ * kappa_ * hop_dagger_to(p_, apply(a_inverse_, hop_dagger_to(q_, x)));
+  return apply_sites(a_, x) - kappa_ * kappa_ * hop_dagger_to(p_, apply_sites(a_inverse_, hop_dagger_to(q_, x)));
 }
 
 Field EvenOdd::asymmetric_rhs(const Field& b) const {
-  return restrict_to_parity(b, p_) + kappa_ * hop_to(p_, apply(a_inverse_, restrict_to_parity(b, q_)));
+  return restrict_to_parity(b, p_) + kappa_ * hop_to(p_, apply_sites(a_inverse_, restrict_to_parity(b, q_)));
 }
 
 Field EvenOdd::symmetric(const Field& x) const {
-  return x - kappa_ * kappa_ * apply(a_inverse_, hop_to(p_, apply(a_inverse_, hop_to(q_, x))));
+  return x - kappa_ * kappa_ * apply_sites(a_inverse_, hop_to(p_, apply_sites(a_inverse_, hop_to(q_, x))));
 }
 
 Field EvenOdd::symmetric_dagger(const Field& x) const {
-  return x - kappa_ * kappa_ * hop_dagger_to(p_, apply(a_inverse_, hop_dagger_to(q_, apply(a_inverse_, x))));
+  return x - kappa_ * kappa_ * hop_dagger_to(p_, apply_sites(a_inverse_, hop_dagger_to(q_, apply_sites(a_inverse_, x))));
 }
 
-Field EvenOdd::symmetric_rhs(const Field& b) const { return apply(a_inverse_, asymmetric_rhs(b)); }
+Field EvenOdd::symmetric_rhs(const Field& b) const { return apply_sites(a_inverse_, asymmetric_rhs(b)); }
 
 Field EvenOdd::reconstruct(const Field& b, const Field& x) const {
-  return restrict_to_parity(x, p_) + apply(a_inverse_, restrict_to_parity(b, q_) + kappa_ * hop_to(q_, x));
+  return restrict_to_parity(x, p_) + apply_sites(a_inverse_, restrict_to_parity(b, q_) + kappa_ * hop_to(q_, x));
 }
 
 }  // namespace quarkstar::reference
