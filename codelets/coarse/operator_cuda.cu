@@ -13,6 +13,7 @@ namespace {
 using site::Lane;
 
 constexpr unsigned threads = 128;
+constexpr int most_sites_of_block = 4;  ///< of staged_operator_range()
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
@@ -45,6 +46,30 @@ __device__ __forceinline__ void multiply_block(const Arguments& a, const F* matr
     });
 }
 
+/// out_v = sum_v, or base_v -+ sum_v, for Rows rows of a group from `lane` on.
+template <int Rows, int Count, class F>
+__device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a, std::size_t outer, int group, int lane,
+                                           const int (&at)[Count], const VectorsOfThread<Count>& vectors,
+                                           const site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+  constexpr int words = 2 * coarse::lanes_of_components;
+  const std::size_t begin =
+      (outer * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors * words) +
+      static_cast<std::size_t>(lane);
+  site::unroll<Count>([&](auto t) {
+    if (!vectors.wanted(t)) return;
+    site::unroll<Rows>([&](auto row) {
+      const std::size_t word = begin + static_cast<std::size_t>(at[t] + row);
+      site::Complex<Lane<F>> result = sum[row][t];
+      if (a.base != nullptr) {
+        const site::Complex<Lane<F>> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
+        result = a.add != 0 ? base + result : base - result;
+      }
+      a.out[word] = result.re.v;
+      a.out[word + coarse::lanes_of_components] = result.im.v;
+    });
+  });
+}
+
 /// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors: of a product of Rows by Count numbers only
 /// Rows + Count are read. The threads of a site follow each other, so that those of other vectors find its matrices in the cache.
 template <int Rows, int Count, class F>
@@ -73,20 +98,121 @@ __global__ void __launch_bounds__(threads)
   if (a.self != nullptr) multiply_block(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], at, sum);
   if (a.others != nullptr)
     for (std::size_t b = 1; b < 9; ++b) multiply_block(a, matrix + b * block_words, sources.from[b], at, sum);
-  const std::size_t begin = (outer * groups + group) * static_cast<std::size_t>(a.vectors * words) + static_cast<std::size_t>(lane);
-  site::unroll<Count>([&](auto t) {
-    if (!vectors.wanted(t)) return;
-    site::unroll<Rows>([&](auto row) {
-      const std::size_t word = begin + static_cast<std::size_t>(at[t] + row);
-      site::Complex<V> result = sum[row][t];
-      if (a.base != nullptr) {
-        const site::Complex<V> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
-        result = a.add != 0 ? base + result : base - result;
-      }
-      a.out[word] = result.re.v;
-      a.out[word + coarse::lanes_of_components] = result.im.v;
-    });
-  });
+  store_rows(a, outer, static_cast<int>(group), lane, at, vectors, sum);
+}
+
+/// Stages of a pipeline, and what a block's take of shared memory at most.
+constexpr int stages = 3;
+constexpr std::size_t most_shared_bytes = 48 * 1024 - sizeof(float*) * 9 * most_sites_of_block;
+
+/// What one stage holds of one site: eight columns of one block of its matrix, [group of rows][column][re, im][row of the group], and the
+/// components of the vectors that they meet, [vector][re, im][component].
+struct Stage {
+  static constexpr int lanes = coarse::lanes_of_components, x_words = 2 * lanes, group_words = lanes * x_words;
+  static constexpr int padded_group_words = group_words + 8;  ///< so that threads of several groups of rows meet other banks
+  int groups, vectors;
+  QUARKSTAR_HD constexpr int words() const { return groups * padded_group_words + vectors * x_words; }
+};
+
+/// 16 bytes to shared memory, past L1; complete after wait_for_copies().
+__device__ __forceinline__ void copy_16(float* to, const float* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Until all but the newest `Newest` groups of copies of this thread have arrived.
+template <int Newest>
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Newest) : "memory");
+}
+
+/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors, in single precision. A block has
+/// `sites_of_block` sites; blockDim.x / sites_of_block threads of a site copy what they need of its matrix, which is read once and is
+/// nearly all that is read, to shared memory, two stages before they multiply. The same products and sums in the same order as
+/// operator_range().
+template <int Rows, int Count>
+__global__ void __launch_bounds__(256, 2)
+    staged_operator_range(const __grid_constant__ coarse::OperatorArguments<float> a, const std::int32_t* idle, int sites_of_block) {
+  using V = Lane<float>;
+  constexpr int lanes = Stage::lanes, words = Stage::x_words, tiles = lanes / Rows, chunk = 4, of_rows = std::min(Rows, chunk);
+  extern __shared__ float shared[];
+  __shared__ const float* from[most_sites_of_block][9];
+  if (idles(idle)) return;
+  const Stage stage{a.groups, a.vectors};
+  const int threads_of_site = static_cast<int>(blockDim.x) / sites_of_block, mine = static_cast<int>(threadIdx.x) / threads_of_site,
+            thread = static_cast<int>(threadIdx.x) % threads_of_site, row_threads = a.groups * tiles;
+  const std::uint32_t place = blockIdx.x * static_cast<std::uint32_t>(sites_of_block) + static_cast<std::uint32_t>(mine);
+  const std::uint32_t i = min(place, a.list.count - 1);
+  const std::size_t outer = a.list.outer(a.tables, i);
+  for (int b = thread; b < 9; b += threads_of_site) from[mine][b] = coarse::find_source(a, i, outer, b);
+  const VectorsOfThread<Count> vectors{thread / row_threads * Count, a.vectors - 1, a.left_out};
+  const bool wanted = place < a.list.count && !vectors.none();
+  const int row_thread = thread % row_threads, group = row_thread / tiles, lane = row_thread % tiles * Rows;
+  const auto block_words = static_cast<std::size_t>(a.groups * Stage::group_words);
+  const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
+  const float* matrix = a.matrices + site * static_cast<std::size_t>(a.groups) * (coarse::blocks_per_site * block_words);
+  float* own = shared + mine * stage.words();
+  const int stage_words = sites_of_block * stage.words(), first = a.self != nullptr ? 0 : a.groups,
+            last = a.others != nullptr ? 9 * a.groups : a.groups;  // of (block, column group)
+  __syncthreads();
+
+  const auto fetch = [&](int step, int slot) {
+    const int b = step / a.groups, column_group = step % a.groups;
+    const float* columns = matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words +
+                           static_cast<std::size_t>(column_group * Stage::group_words);
+    const float* x = from[mine][b] + static_cast<std::size_t>(column_group * a.vectors * words);
+    float* to = own + slot * stage_words;
+    constexpr int of_group = Stage::group_words / chunk;
+    for (int c = thread; c < a.groups * of_group; c += threads_of_site) {
+      const int g = c / of_group, in_group = c % of_group * chunk;
+      copy_16(to + g * Stage::padded_group_words + in_group,
+              columns + static_cast<std::size_t>(g) * (coarse::blocks_per_site * block_words) + in_group);
+    }
+    to += a.groups * Stage::padded_group_words;
+    for (int c = thread * chunk; c < a.vectors * words; c += threads_of_site * chunk) copy_16(to + c, x + c);
+  };
+
+  site::Complex<V> sum[Rows][Count];
+  site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
+  int at[Count];
+  for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
+  for (int step = first; step < first + stages - 1; ++step) {
+    if (step < last) fetch(step, step - first);
+    end_of_copies();
+  }
+  int slot = 0;
+  for (int step = first; step < last; ++step) {
+    wait_for_copies<stages - 2>();
+    __syncthreads();  // all have multiplied what the next stage overwrites, and what all copied has arrived
+    if (const int next = step + stages - 1; next < last) fetch(next, slot == 0 ? stages - 1 : slot - 1);
+    end_of_copies();
+    if (wanted) {
+      const float* m = own + slot * stage_words + group * Stage::padded_group_words + lane;
+      const float* x = own + slot * stage_words + a.groups * Stage::padded_group_words;
+      site::unroll<lanes / chunk>([&](auto part) {
+        float re[Count][chunk], im[Count][chunk];
+        site::unroll<Count>([&](auto t) {
+          __builtin_memcpy(re[t], __builtin_assume_aligned(x + at[t] + part * chunk, 16), sizeof re[t]);
+          __builtin_memcpy(im[t], __builtin_assume_aligned(x + at[t] + lanes + part * chunk, 16), sizeof im[t]);
+        });
+        site::unroll<chunk>([&](auto column) {
+          float m_re[Rows], m_im[Rows];
+          constexpr int of_column = (part * chunk + column) * words;
+          site::unroll<Rows / of_rows>([&](auto r) {
+            __builtin_memcpy(m_re + r * of_rows, __builtin_assume_aligned(m + of_column + r * of_rows, 4 * of_rows), 4 * of_rows);
+            __builtin_memcpy(m_im + r * of_rows, __builtin_assume_aligned(m + of_column + lanes + r * of_rows, 4 * of_rows), 4 * of_rows);
+          });
+          site::unroll<Rows>([&](auto row) {
+            site::unroll<Count>([&](auto t) {
+              sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
+            });
+          });
+        });
+      });
+    }
+    slot = slot == stages - 1 ? 0 : slot + 1;
+  }
+  if (wanted) store_rows(a, outer, group, lane, at, vectors, sum);
 }
 
 /// coarse::multiply_dense_rows() with a thread per row and Count vectors.
@@ -145,6 +271,29 @@ __global__ void __launch_bounds__(threads) multiply_inverse_range(F* matrices, i
   coarse::multiply_by_inverse<Lane<F>>(m, 1 + place / components, place % components);
 }
 
+/// False where a block would be too large.
+bool launch_staged(const coarse::OperatorArguments<float>& a, const std::int32_t* idle, runtime::CudaStream stream) {
+  if (a.list.count == 0) return true;
+  const Stage stage{a.groups, a.vectors};
+  const std::size_t site_bytes = sizeof(float) * static_cast<std::size_t>(stages * stage.words());
+  const auto launch = [&](auto rows, auto count) {
+    const int of_site = a.groups * (Stage::lanes / rows) * ((a.vectors + count - 1) / count);
+    const int sites = std::min({most_sites_of_block, static_cast<int>(most_shared_bytes / site_bytes), 128 / of_site});
+    if (of_site > 256 || site_bytes > most_shared_bytes) return false;
+    const int of_block = std::max(sites, 1);
+    const auto blocks = (a.list.count + static_cast<std::uint32_t>(of_block) - 1) / static_cast<std::uint32_t>(of_block);
+    staged_operator_range<rows, count>
+        <<<blocks, static_cast<unsigned>(of_block * of_site), static_cast<std::size_t>(of_block) * site_bytes, stream>>>(a, idle, of_block);
+    runtime::check_launch("coarse.operator");
+    return true;
+  };
+  // Few sites: more threads for each.
+  constexpr std::uint32_t few_sites = 2048;
+  if (a.list.count < few_sites)
+    return a.vectors > 8 ? launch(site::Index<2>{}, site::Index<3>{}) : launch(site::Index<2>{}, site::Index<2>{});
+  return a.vectors > 8 ? launch(site::Index<4>{}, site::Index<6>{}) : launch(site::Index<4>{}, site::Index<4>{});
+}
+
 }  // namespace
 
 template <class F>
@@ -154,6 +303,9 @@ void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::in
     const std::uint64_t work = a.list.count * parts * static_cast<std::uint64_t>(a.groups * (coarse::lanes_of_components / rows));
     if (work > 0) operator_range<rows, count><<<blocks_of(work), threads, 0, stream>>>(a, idle, work);
   };
+  if constexpr (sizeof(F) == 4) {
+    if (a.vectors > 1 && launch_staged(a, idle, stream)) return;
+  }
   // Of 1, 2, 4 or 8 rows and 2, 3, 4 or 6 vectors 2 by 6 were the fastest for 4, 8 and 12 vectors
   // (docs/results/2026-11-28-multigrid-h200.md).
   if (a.vectors == 1) launch(site::Index<1>{}, site::Index<1>{});

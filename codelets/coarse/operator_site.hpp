@@ -39,19 +39,23 @@ struct Sources {
   const F* from[9];
 };
 
+/// The vectors that block b of the i-th site of the list is multiplied by; outer: its number among those of its parity.
+template <class F>
+QUARKSTAR_HD const F* find_source(const OperatorArguments<F>& a, std::uint32_t i, std::size_t outer, int b) {
+  const auto words = static_cast<std::size_t>(a.groups * a.vectors * 2 * lanes_of_components);
+  if (b == 0) return a.self == nullptr ? nullptr : a.self + outer * words;
+  if (a.others == nullptr) return nullptr;
+  const auto d = static_cast<std::uint32_t>(b - 1);
+  const std::uint32_t entry = a.tables[a.neighbours + outer * 8 + d];
+  if ((entry & neighbour_entry::face) != 0 && a.faces[d] != nullptr) return a.faces[d] + a.tables[a.boundary_faces + i * 8 + d] * words;
+  return a.others + (entry >> neighbour_entry::shift) * words;
+}
+
 /// Of the i-th site of the list: its number among those of its parity.
 template <class F>
 QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<F>& a, std::uint32_t i, Sources<F>& sources) {
   const std::uint32_t outer = a.list.outer(a.tables, i);
-  const auto words = static_cast<std::size_t>(a.groups * a.vectors * 2 * lanes_of_components);
-  sources.from[0] = a.self == nullptr ? nullptr : a.self + outer * words;
-  for (std::uint32_t d = 0; d < 8; ++d) {
-    if (a.others == nullptr) continue;
-    const std::uint32_t entry = a.tables[a.neighbours + outer * 8 + d];
-    if ((entry & neighbour_entry::face) != 0 && a.faces[d] != nullptr)
-      sources.from[1 + d] = a.faces[d] + a.tables[a.boundary_faces + i * 8 + d] * words;
-    else sources.from[1 + d] = a.others + (entry >> neighbour_entry::shift) * words;
-  }
+  for (int b = 0; b < 9; ++b) sources.from[b] = find_source(a, i, outer, b);
   return outer;
 }
 
