@@ -307,19 +307,15 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     // Links are read once: they should not push spinors, which are read eight times, out of the caches.
     using Loads = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
     const LinksInMemory<F, W, Reals, Chunked, Loads> stored{a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
-    const auto compute = [&](const auto& links, const auto&... shared) {
+    const auto compute = [&](const auto& links, const auto& seen) {
       CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>> neighbours{
           a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
       const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
-      const SiteOfThread<F, 24, Chunked> site{a.x + at, outer, vector, W, lane, W, lane};
-      if constexpr (sizeof...(shared) == 0) finish_site<Epilogue, F, Chunked>(a, r, at, site, summands);
-      else
-        finish_site<Epilogue, F, Chunked>(
-            a, r, at, SiteOfSharingThread<Chunked, Epilogue::shared_reals, Epilogue::shared_records>{site, &shared..., links.lane},
-            summands);
+      finish_site<Epilogue, F, Chunked>(a, r, at, seen(SiteOfThread<F, 24, Chunked>{a.x + at, outer, vector, W, lane, W, lane}), summands);
     };
+    const auto as_it_is = [](const auto& site) { return site; };
     if constexpr (shares) {
       // Each thread puts the links of some directions together, for all vectors of its lane.
       __shared__ SharedLinks shared;
@@ -336,13 +332,16 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
           of_epilogue.template fill<Chunked, W>(field + outer * static_cast<std::size_t>(records * NumberFormat<F>::site_words(reals) * W),
                                                 lane, shared_lane, static_cast<int>(threadIdx.y), static_cast<int>(blockDim.y));
         __syncthreads();
-        if (wanted) compute(LinksOfBlock{&shared, shared_lane}, of_epilogue);
+        if (wanted)
+          compute(LinksOfBlock{&shared, shared_lane}, [&](const auto& site) {
+            return SiteOfSharingThread<Chunked, reals, records>{site, &of_epilogue, shared_lane};
+          });
       } else {
         __syncthreads();
-        if (wanted) compute(LinksOfBlock{&shared, shared_lane});
+        if (wanted) compute(LinksOfBlock{&shared, shared_lane}, as_it_is);
       }
     } else {
-      compute(stored);
+      compute(stored, as_it_is);
     }
   }
   if (!a.sums.norm && !a.sums.dot) return;
