@@ -166,6 +166,12 @@ foreach(name IN LISTS alone)
   set_property(TEST ${name} PROPERTY PROCESSORS 4)
 endforeach()
 
+# Those that keep two threads busy which wait for each other: two of them on two cores take longer than one after the other.
+get_property(names DIRECTORY PROPERTY TESTS)
+list(FILTER names INCLUDE REGEX
+  "^battery\\.(coarse|deflation|domain_wall|eigen|in_flight|joined|multigrid|recycling|site_term|unequal_blocks|staggered_(dslash|policies|solver))$")
+set_tests_properties(${names} PROPERTIES PROCESSORS 2)
+
 # They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
   set_tests_properties(cli.guest cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # libquda.so as MILC meets it: installed by itself, exporting quda names alone, called as MILC calls it (tests/clients/milc_replay.c) on 1, 2
-# and 4 ranks, against correlators that MILC has computed.
+# and 4 ranks: on one against correlators that MILC has computed, on several with the bits of one.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 source "$here/clients.bash"
 needs_library quarkstar-milc/libquda.so mpicc mpirun cmake nm
@@ -30,8 +30,8 @@ for name, entry in json.load(open(sys.argv[1])).items():
     print(name, *(repr(x) for x in entry["re"]))
 EOF
   on "1 1 1 1" "$known" "8 8 8 8" golden.txt
-  on "2 1 1 1" "$known" "8 8 8 8" golden.txt
-  on "1 1 2 2" "$known" "8 8 8 8" golden.txt
+  on "2 1 1 1" "$known" "8 8 8 8" -
+  on "1 1 2 2" "$known" "8 8 8 8" -
   rm first.txt
   on "1 1 1 1" "$data/milc/lat.sample.l4444" "4 4 4 4" golden.txt
 else

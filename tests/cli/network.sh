@@ -30,41 +30,47 @@ host=\${1##*.}
 shift
 exec ip netns exec "$id\$host" unshare --uts bash -c 'hostname "host\$0"; eval "\$1"' "\$host" "\$*"
 END
-where=$(printf ",$net.%s:1" "${hosts[@]}")
+# across COUNT ARGUMENT...: a rank on each of the first COUNT hosts.
 across() {
-  timeout 120 mpirun --allow-run-as-root --host "${where:1}" --mca plm_rsh_agent "bash $PWD/agent" --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" \
-    --mca oob_tcp_if_include "$net.0/24" --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 3 --bind-to none --wdir "$PWD" -x STARPU_SILENT -n 4 "$@"
+  local count=$1 where
+  shift
+  where=$(printf ",$net.%s:1" "${hosts[@]:0:count}")
+  timeout 120 mpirun --allow-run-as-root --host "${where:1}" --mca plm_rsh_agent "bash $folder/agent" --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" \
+    --mca oob_tcp_if_include "$net.0/24" --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 3 --bind-to none --wdir "$PWD" -x STARPU_SILENT -n "$count" "$@"
 }
 
 make_configuration
 # Ranks that share two cores answer each other slowly: two columns are enough.
 run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-12 --columns 0,1 --threads 1)
 expect 0 '^wrote one.json' "${run[@]}" --residual-history --json one.json
-across "$QUARKSTAR" "${run[@]}" --residual-history --json four.json > stdout.txt 2> stderr.txt || { cat stderr.txt; die "a solve on four hosts failed"; }
+across 4 "$QUARKSTAR" "${run[@]}" --residual-history --json four.json > stdout.txt 2> stderr.txt || { cat stderr.txt; die "a solve on four hosts failed"; }
 histories() { grep -oE '"-?0x[^"]*"' "$1"; }
 [ -n "$(histories one.json)" ] || die "no residual history"
 cmp <(histories one.json) <(histories four.json) || die "four hosts give other bits"
-across "$QUARKSTAR" machine > stdout.txt 2> stderr.txt || { cat stderr.txt; die "machine failed on four hosts"; }
+across 4 "$QUARKSTAR" machine > stdout.txt 2> stderr.txt || { cat stderr.txt; die "machine failed on four hosts"; }
 for h in "${hosts[@]}"; do grep -q "host$h" stdout.txt || { cat stdout.txt; die "host$h is not listed"; }; done
 
 # A kappa far beyond the critical one: a column takes a thousand iterations, and nothing is written but what a flag asks for.
 expect 0 '^plaquette ' gauge generate large.ildg --lattice 8 8 8 8 --beta 5.7 --sweeps 2 --seed 7 --format ildg
-long=(solve --gauge large.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --threads 1 --json run.json)
-# hit COMMAND FLAG...: starts the long solve with those flags, and runs the command in its first column's iterations (where a file is named
-# by `first`: once that exists). Sets code.
+long=(solve --gauge "$folder/large.ildg" --kappa 0.2 --tol 1e-13 --solver cgnr --threads 1 --json run.json)
+# hit COUNT COMMAND FLAG...: starts the long solve with those flags on so many hosts, and runs the command in its first column's iterations
+# (where a file is named by `first`: once that exists). Sets job.
 hit() {
-  local strike=$1
-  shift
+  local count=$1 strike=$2
+  shift 2
   : > stderr.txt
-  across bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${long[@]}" "$@" > stdout.txt 2> stderr.txt &
-  local job=$!
+  across "$count" bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${long[@]}" "$@" > stdout.txt 2> stderr.txt &
+  job=$!
   until grep -q 'column 1/12: iteration' stderr.txt && { [ ! -v first ] || [ -e "$first" ]; }; do
     kill -0 $job 2> /dev/null || { cat stdout.txt stderr.txt; die "the job ended before '$strike'"; }
     sleep 0.1
   done
   $strike
+}
+# finish JOB: waits for its end, and sets code.
+finish() {
   code=0
-  wait $job || code=$?
+  wait "$1" || code=$?
 }
 named() { grep -qE "$1" stderr.txt || { cat stderr.txt; die "$2"; }; }
 # leave_nothing: what a broken job left on the hosts is gone, and every host reaches every other (a refused connection is an answer).
@@ -86,25 +92,36 @@ leave_nothing() {
 
 kill_rank() { kill -KILL "$(cat pid2)"; }
 first=restart/column00.checkpoint
-hit kill_rank --checkpoint restart --checkpoint-every 20
+hit 4 kill_rank --checkpoint restart --checkpoint-every 20
 unset first
+finish "$job"
 [ $code != 0 ] || die "the job ended well although a rank was killed"
 named 'rank 2 .*(signal 9|Killed)|process rank 2' "the killed rank is not named"
 leave_nothing
-restart() { across "$QUARKSTAR" "${long[@]}" --columns 0 --tol 1e-3 --checkpoint restart > stdout.txt 2> stderr.txt; }
+restart() { across 4 "$QUARKSTAR" "${long[@]}" --columns 0 --tol 1e-3 --checkpoint restart > stdout.txt 2> stderr.txt; }
 # Open MPI gives up a connection at its first failure, which busy processors bring about too: that is no word on our restart file.
 restart || { grep -q 'Open MPI failed to TCP connect' stderr.txt && leave_nothing && restart; } || { cat stderr.txt; die "no restart"; }
 [ "$(grep -c '"reason": "converged"' run.json)" = 1 ] || die "not one column after the restart"
 
+# Both end by a watchdog of 20 s, so together: the link that is cut is that of a host which the job of the stopped rank does not have.
 stop_rank() { kill -STOP "$(cat pid2)"; }
-hit stop_rank --watchdog 20
+cut_link() { ip link set "${id}v4" down; }
+mkdir stop cut
+cd stop
+hit 3 stop_rank --watchdog 20
+stopped=$job
+cd ../cut
+hit 4 cut_link --watchdog 20
+cut=$job
+
+cd ../stop
+finish "$stopped"
 kill -KILL "$(cat pid2)" 2> /dev/null || true
 [ $code != 0 ] || die "the job ended well although a rank was stopped"
 named 'no task or message has completed.*from rank 2 \(host3\)' "the stopped rank is not named"
-leave_nothing
 
-cut_link() { ip link set "${id}v4" down; }
-hit cut_link --watchdog 20
+cd ../cut
+finish "$cut"
 [ $code != 0 ] || die "the job ended well although a link was cut"
 [ $code != 124 ] || { cat stderr.txt; die "the job did not end when a link was cut"; }
 # By us or by mpirun, whoever notices first.

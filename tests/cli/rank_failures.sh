@@ -6,7 +6,7 @@ make_configuration
 expect 0 '^plaquette ' gauge generate large.ildg --lattice 8 8 8 8 --beta 5.7 --sweeps 2 --seed 7 --format ildg
 # A kappa far beyond the critical one: each column takes a thousand iterations, and nothing is written but what a flag asks for. Columns are
 # solved one by one, so that there is a time between the first and the last.
-long=(solve --gauge large.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --threads 1 --json run.json)
+long=(solve --gauge "$folder/large.ildg" --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --threads 1 --json run.json)
 launch() { timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@"; }
 count=$(($(nproc) < 4 ? 3 : 4))  # ranks of which one is struck: at least two others must not be named
 
@@ -15,7 +15,6 @@ count=$(($(nproc) < 4 ? 3 : 4))  # ranks of which one is struck: at least two ot
 victim() {
   local signal=$1 marker=$2 ranks=$3
   shift 3
-  rm -rf restart
   : > stderr.txt
   launch -n "$ranks" bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${long[@]}" "$@" > stdout.txt 2> stderr.txt &
   local job=$!
@@ -48,25 +47,45 @@ launch -n 2 "$QUARKSTAR" "${long[@]}" --columns 0,1 --checkpoint restart > stdou
 [ "$(grep -c '"reason": "converged"' run.json)" = 2 ] || die "not 2 columns after the restart"
 [ "$(grep -c '"iterations": 0,' run.json)" = 1 ] || die "the column that was done before is solved again"
 
+launch -n 3 "$QUARKSTAR" machine --self-test > stdout.txt 2> stderr.txt || { cat stderr.txt; die "the self-test failed"; }
+grep -q '^roll call *3 ranks answered' stdout.txt || die "no roll call"
+grep -q '^known faces *0 wrong values' stdout.txt || die "no known faces"
+[ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three pairs"; }
+[ "$(grep -cE '^ +[0-9]+  [^ ]+ +[0-9]+ threads on cores' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three ranks"; }
+
+# What follows sleeps for most of its half a minute, so together, each in a folder of its own.
+scenarios=()
+aside() {
+  mkdir "$1"
+  (cd "$1"; "$@") &
+  scenarios[${#scenarios[@]}]=$!
+}
+
 stop_in_solve() {
   victim STOP 'column 1/12: iteration' "$count" --watchdog 15
   kill -KILL "$(cat pid1)" 2> /dev/null || true
 }
-twice stop_in_solve
-names_rank_1 "in a solve"
-grep -q 'no task or message has completed.*no answer from rank 1 (' stderr.txt || { cat stderr.txt; die "no word of what is waited for"; }
+in_a_solve() {
+  twice stop_in_solve
+  names_rank_1 "in a solve"
+  grep -q 'no task or message has completed.*no answer from rank 1 (' stderr.txt || { cat stderr.txt; die "no word of what is waited for"; }
+}
+aside in_a_solve
 
 # A rank that lives but does not come along, before there is a session: it waits for its run file.
-mkfifo held.toml
-printf 'kappa = 0.124\n' > free.toml
 hold() {
   code=0
   launch -n "$count" bash -c 'file=free.toml; [ $OMPI_COMM_WORLD_RANK != 1 ] || file=held.toml; exec "$0" solve $file "$@"' \
-    "$QUARKSTAR" --gauge lattice.ildg --json held.json --watchdog 15 > stdout.txt 2> stderr.txt || code=$?
+    "$QUARKSTAR" --gauge "$folder/lattice.ildg" --json held.json --watchdog 15 > stdout.txt 2> stderr.txt || code=$?
 }
-twice hold
-[ $code != 0 ] && [ $code != 124 ] || { cat stderr.txt; die "the job did not end although a rank was missing: exit code $code"; }
-grep -qE 'all ranks answer; rank 1 .* works on its own' stderr.txt || { cat stderr.txt; die "the rank that is missing is not named"; }
+not_along() {
+  mkfifo held.toml
+  printf 'kappa = 0.124\n' > free.toml
+  twice hold
+  [ $code != 0 ] && [ $code != 124 ] || { cat stderr.txt; die "the job did not end although a rank was missing: exit code $code"; }
+  grep -qE 'all ranks answer; rank 1 .* works on its own' stderr.txt || { cat stderr.txt; die "the rank that is missing is not named"; }
+}
+aside not_along
 
 # stopped SYSCALL PATH ARGUMENT...: the command on ranks of which rank 1 stops as it makes that call of the system (on that file; "": any).
 # Sets code; dies where rank 1 has not made that call.
@@ -84,22 +103,30 @@ stopped() {
   kill -KILL -- "-$(cat pid1)" 2> /dev/null || true
   grep -q -- '--- SIGSTOP' strace.txt || { cat stdout.txt stderr.txt; die "rank 1 has not called $call $path"; }
 }
-if strace -f -qq -o strace.txt -P "$PWD/free.toml" -e trace=openat -e inject=openat:signal=SIGCONT cat "$PWD/free.toml" > /dev/null 2> why.txt; then
+solve=(solve --gauge "$folder/lattice.ildg" --columns 0 --threads 1 --watchdog 15)
+while_ranks_meet() {
   twice stopped openat /proc/sys/kernel/random/boot_id machine --self-test --limit 20
   names_rank_1 "while ranks meet"
-  twice stopped openat "$PWD/lattice.ildg" solve --gauge "$PWD/lattice.ildg" --kappa 0.124 --columns 0 --threads 1 --json stopped.json --watchdog 15
+}
+before_its_session() {
+  twice stopped openat "$folder/lattice.ildg" "${solve[@]}" --kappa 0.124 --json stopped.json
   names_rank_1 "before its session"
-  # While files are written: inside a call of MPI-IO nobody can ask who is missing.
-  stopped fsync "" solve --gauge lattice.ildg --kappa 0.1 --columns 0 --tol 1e-5 --threads 1 --out stopped --watchdog 15
+}
+# While files are written: inside a call of MPI-IO nobody can ask who is missing.
+in_its_output() {
+  stopped fsync "" "${solve[@]}" --kappa 0.1 --tol 1e-5 --out stopped
   [ $code != 0 ] || die "the job ended well although rank 1 stopped in its output"
   [ $code != 124 ] || { cat stderr.txt; die "the job did not end when rank 1 stopped in its output"; }
   grep -q 'no task or message has completed' stderr.txt || { cat stderr.txt; die "no word of the output that hangs"; }
+}
+known=$folder/lattice.ildg
+if strace -f -qq -o strace.txt -P "$known" -e trace=openat -e inject=openat:signal=SIGCONT cat "$known" > /dev/null 2> why.txt; then
+  aside while_ranks_meet
+  aside before_its_session
+  aside in_its_output
 else
   echo "not tried: ranks that stop at a given place ($(head -n 1 why.txt))"
 fi
-
-launch -n 3 "$QUARKSTAR" machine --self-test > stdout.txt 2> stderr.txt || { cat stderr.txt; die "the self-test failed"; }
-grep -q '^roll call *3 ranks answered' stdout.txt || die "no roll call"
-grep -q '^known faces *0 wrong values' stdout.txt || die "no known faces"
-[ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three pairs"; }
-[ "$(grep -cE '^ +[0-9]+  [^ ]+ +[0-9]+ threads on cores' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three ranks"; }
+failures=0
+for job in "${scenarios[@]}"; do wait "$job" || failures=$((failures + 1)); done
+[ $failures = 0 ] || die "$failures scenarios"
