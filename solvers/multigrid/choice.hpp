@@ -7,9 +7,9 @@
 namespace quarkstar {
 
 /// The settings with aggregates and number of levels chosen by the lattice alone, so that no bit depends on its cut, where they are left
-/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; two levels,
-/// three where two would leave too large a coarse lattice for a dense inverse and that can be divided again, four likewise. Throws
-/// Error(input) naming `aggregate` for a lattice that no aggregates divide.
+/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; two levels, or
+/// three where two would leave too large a coarse lattice for a dense inverse and that can be divided again. Not four: on 32^3 x 64 they
+/// take more iterations (docs/results/2026-11-28-h200.md). Throws Error(input) naming `aggregate` for a lattice that no aggregates divide.
 MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 /// The same of a solver's: multigrid where the solver has it or settings of it are given.
 SolverSettings completed(SolverSettings settings, const Coord& lattice);

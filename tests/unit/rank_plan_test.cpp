@@ -83,6 +83,8 @@ TEST_CASE("fewer levels of multigrid let more workers own blocks, and the most o
   const Coord lattice{32, 32, 32, 64};
   CHECK(!levels_for_more_owners(solver, lattice, lattice, 4, 8));  // no multigrid
   solver.solver = "multigrid";
+  CHECK(whole_units(solver, lattice) == Coord{16, 8, 8, 8});
+  solver.multigrid.emplace().levels = 4;
   CHECK(whole_units(solver, lattice) == Coord{32, 16, 16, 16});
   CHECK(levels_for_more_owners(solver, lattice, lattice, 4, 8) == 3);
   CHECK(!levels_for_more_owners(solver, lattice, lattice, 8, 8));
