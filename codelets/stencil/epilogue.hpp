@@ -5,13 +5,6 @@
 
 namespace quarkstar::stencil {
 
-/// What with_record() takes for the field of shared records.
-template <class F>
-struct SharedField {
-  const F* at;
-  QUARKSTAR_HD operator const F*() const { return at; }
-};
-
 /// out_v = diagonal_v x_v + scale_v r_v, r the sum of hops; without x: scale_v r_v. 2 flop for each real, with x 4.
 ///
 /// An epilogue is a struct without data. Arguments<F>: numbers and pointers of its own, behind those of the operator as `epilogue` (empty:
@@ -19,11 +12,8 @@ struct SharedField {
 /// GPU. The driver's `site` supplies
 ///   coefficient(values): values[vector], for these lanes;
 ///   with_x(body): calls body(reader) for x at this site, reader.component(c) being its components;
-///   with_record<Reals, Records>(field, i, body): calls body(reader) for record i of Reals reals of a SiteField whose sites have Records.
-/// shared_records: of a SiteField that the epilogues of all vectors of a site read, which a block of GPU threads may put together once;
-/// with shared_reals reals each, at shared_field(arguments), nullptr where they are not read. apply() gives the field on as a SharedField.
+///   with_record<Reals>(field, i, body): calls body(reader) for record i of Reals reals of a SiteField whose sites have Records of them.
 struct LinearEpilogue {
-  static constexpr int shared_records = 0;
   template <class F>
   struct Arguments {};
 

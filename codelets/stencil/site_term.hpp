@@ -14,7 +14,6 @@ template <class Term>
 struct SiteTermEpilogue {
   static constexpr const char* name = Term::name;
   static constexpr double flops = Term::flops;
-  static constexpr int shared_reals = Term::shared_reals, shared_records = Term::shared_records;
   template <class F>
   struct Arguments : Term::template Arguments<F> {
     int form;
@@ -23,10 +22,6 @@ struct SiteTermEpilogue {
   static void complete(Arguments<F>& a, const Task& task, const Fields& fields, std::size_t sites_before) {
     a.form = task.form;
     Term::template complete<F>(a, task, fields, sites_before);
-  }
-  template <class F>
-  static QUARKSTAR_HD const F* shared_field(const Arguments<F>& a) {
-    return a.form != on_neither ? Term::template shared_field<F>(a) : nullptr;
   }
 
   template <class V, int N, class OfOperator, class Site>

@@ -36,7 +36,6 @@ QUARKSTAR_HD void packed_times(site::Complex<V> (&y)[6], const Reader& p, const 
 struct CloverTerm {
   static constexpr const char* name = "clover";
   static constexpr double flops = 504, twist_flops = 48;
-  static constexpr int shared_reals = block_reals, shared_records = blocks_per_site;  // P
   template <class F>
   struct Arguments {
     const F *p, *q;  ///< [outer site][block][word][lane]; nullptr where there is none
@@ -50,11 +49,6 @@ struct CloverTerm {
     for (int v = 0; v < task.vectors; ++v) a.t[v] = static_cast<Real<F>>(task.numbers[static_cast<std::size_t>(v)]);
   }
 
-  template <class F>
-  static QUARKSTAR_HD const F* shared_field(const Arguments<F>& a) {
-    return a.p;
-  }
-
   template <class V, class Epilogue, class Site>
   static QUARKSTAR_HD void apply(site::Complex<V> (&z)[12], const Epilogue& a, const Site& site) {
     const V zero = V::broadcast(0), t = site.coefficient(a.t);
@@ -66,13 +60,12 @@ struct CloverTerm {
       });
     const V of_block[blocks_per_site] = {t, -t};
     if (a.q != nullptr) site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block>(z, a.q, zero, site); });
-    site::unroll<blocks_per_site>([&](auto block)
-                                      QUARKSTAR_INLINE_LAMBDA { times_block<block>(z, stencil::SharedField{a.p}, of_block[block], site); });
+    site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block>(z, a.p, of_block[block], site); });
   }
 
  private:
-  template <int Block, class V, class Field, class Site>
-  static QUARKSTAR_HD void times_block(site::Complex<V> (&z)[12], const Field& field, const V& t, const Site& site) {
+  template <int Block, class V, class F, class Site>
+  static QUARKSTAR_HD void times_block(site::Complex<V> (&z)[12], const F* field, const V& t, const Site& site) {
     site::Complex<V> w[6], y[6];
     site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { w[c] = z[6 * Block + c]; });
     site.template with_record<block_reals, blocks_per_site>(

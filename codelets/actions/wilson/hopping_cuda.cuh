@@ -78,53 +78,6 @@ struct LinksOfBlock {
   }
 };
 
-/// The records that an epilogue shares, of each of a row of lanes of sites: `entries` of them.
-template <int Reals, int Records>
-struct SharedRecords {
-  float2 entries[Records * (Reals / 2)][arch::warp_threads];
-
-  /// This thread's share of what `threads` of them fill, of one lane. field: of the outer site.
-  template <bool Chunked, int W>
-  __device__ __forceinline__ void fill(const Half* field, int lane, int shared_lane, int thread, int threads) {
-    constexpr int pairs = Reals / 2, words = NumberFormat<Half>::site_words(Reals), chunk = Chunked ? site::chunk_words<Half>(pairs) : 1;
-    static_assert(words == 1 + pairs);
-    for (int i = thread; i < Records * (pairs / chunk); i += threads) {
-      const int record = i / (pairs / chunk), first = i % (pairs / chunk) * chunk;
-      const Half* of_record = field + record * (words * W);
-      Half part[1 + chunk];
-      load_chunk<1, PassingLoads>(part, of_record + lane);
-      load_chunk<chunk, PassingLoads>(part + 1, of_record + (1 + first) * W + lane * chunk);
-      const site::SiteReader<Half, Lane<float>> reader(part, 1);
-      site::unroll<chunk>([&](auto c) {
-        const site::Complex<Lane<float>> entry = reader.component(c);
-        entries[record * pairs + first + c][shared_lane] = {entry.re.v, entry.im.v};
-      });
-    }
-  }
-};
-
-/// A reader of one record in a thread's lane.
-struct RecordOfBlock {
-  const float2 (*entries)[arch::warp_threads];
-  int lane;
-  __device__ __forceinline__ site::Complex<Lane<float>> component(int c) const {
-    const float2 entry = entries[c][lane];
-    return {{entry.x}, {entry.y}};
-  }
-};
-
-/// A site of a thread whose block has put the shared records together.
-template <bool Chunked, int Reals, int Records>
-struct SiteOfSharingThread : SiteOfThread<Half, 24, Chunked> {
-  const SharedRecords<Reals, Records>* shared;
-  int shared_lane;
-  using SiteOfThread<Half, 24, Chunked>::with_record;
-  template <int, int, class Body>
-  __device__ __forceinline__ void with_record(const stencil::SharedField<Half>&, int i, Body&& body) const {
-    body(RecordOfBlock{shared->entries + i * (Reals / 2), shared_lane});
-  }
-};
-
 /// The neighbours of one vector in one lane of an outer site, and the links to them. With vectors in lanes a group is in the place of a
 /// vector.
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
@@ -307,15 +260,15 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     // Links are read once: they should not push spinors, which are read eight times, out of the caches.
     using Loads = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
     const LinksInMemory<F, W, Reals, Chunked, Loads> stored{a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
-    const auto compute = [&](const auto& links, const auto& seen) {
+    const auto compute = [&](const auto& links) {
       CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>> neighbours{
           a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
       const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
-      finish_site<Epilogue, F, Chunked>(a, r, at, seen(SiteOfThread<F, 24, Chunked>{a.x + at, outer, vector, W, lane, W, lane}), summands);
+      const SiteOfThread<F, 24, Chunked> site{a.x + at, outer, vector, W, lane, W, lane};
+      finish_site<Epilogue, F, Chunked>(a, r, at, site, summands);
     };
-    const auto as_it_is = [](const auto& site) { return site; };
     if constexpr (shares) {
       // Each thread puts the links of some directions together, for all vectors of its lane.
       __shared__ SharedLinks shared;
@@ -325,23 +278,10 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
         stored.load(u, d);
         site::unroll<9>([&](auto e) { shared.entries[d][e][shared_lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
       }
-      if constexpr (Epilogue::shared_records > 0) {
-        constexpr int records = Epilogue::shared_records, reals = Epilogue::shared_reals;
-        __shared__ SharedRecords<reals, records> of_epilogue;
-        if (const F* field = Epilogue::shared_field(a.epilogue); field != nullptr)
-          of_epilogue.template fill<Chunked, W>(field + outer * static_cast<std::size_t>(records * NumberFormat<F>::site_words(reals) * W),
-                                                lane, shared_lane, static_cast<int>(threadIdx.y), static_cast<int>(blockDim.y));
-        __syncthreads();
-        if (wanted)
-          compute(LinksOfBlock{&shared, shared_lane}, [&](const auto& site) {
-            return SiteOfSharingThread<Chunked, reals, records>{site, &of_epilogue, shared_lane};
-          });
-      } else {
-        __syncthreads();
-        if (wanted) compute(LinksOfBlock{&shared, shared_lane}, as_it_is);
-      }
+      __syncthreads();
+      if (wanted) compute(LinksOfBlock{&shared, shared_lane});
     } else {
-      compute(stored, as_it_is);
+      compute(stored);
     }
   }
   if (!a.sums.norm && !a.sums.dot) return;
