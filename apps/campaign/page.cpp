@@ -131,6 +131,7 @@ std::string page(const Outcome& outcome, const std::vector<Average>& averages) {
   html += fmt::format("<p class=\"sub\">{}; last run: {} on {} ({}), {}; {} failures</p>\n", escape(campaign.file), outcome.started,
                       escape(outcome.host), escape(outcome.cpu_model), duration_text(outcome.seconds), outcome.failures.size());
   html += failures_section(outcome) + averages_section(outcome, averages);
+  if (outcome.spent) html += fmt::format("<pre>{}</pre>\n", escape(text_of(*outcome.spent)));
   if (outcome.first) html += "<h2>Devices</h2>\n<div class=\"plots\">\n" + timeline_figure(*outcome.first) + "</div>\n";
   html += configurations_section(outcome) + settings_section(campaign);
   return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));

@@ -127,6 +127,7 @@ class CampaignRun {
       };
       compute(*todo_[c], *links, read_next);
     }
+    outcome_.spent = account_.spent();
     forget_null_vectors(campaign_.configurations);
   }
 
@@ -260,6 +261,7 @@ class CampaignRun {
       session_.wait_all();
       failed = error;
     }
+    account_.add(reports);
     std::vector<Source> left;
     std::vector<Failure> failures;
     for (const RunReport& report : reports) {
@@ -334,6 +336,7 @@ class CampaignRun {
   CampaignWatch watch_;
   const Listener& listener_;
   Outcome& outcome_;
+  TimeAccount account_{session_};
   std::vector<const Configuration*> todo_;
   ConfigurationResults results_;  ///< on the root, of the configuration at work
 };
@@ -406,7 +409,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   };
   RunReport machine;
   describe_machine(machine);
-  Outcome outcome{campaign, journal, {}, machine.started, machine.host, machine.cpu_model, 0, {}};
+  Outcome outcome{campaign, journal, {}, machine.started, machine.host, machine.cpu_model, 0, {}, {}};
   if (plan.missing() == 0) {
     tell_plan();
   } else {
@@ -423,6 +426,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   outcome.failures = failures_of(campaign, journal);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   job.on_root([&] {
+    if (outcome.spent && listener.spent) listener.spent(*outcome.spent);
     const std::vector<std::string> files = write_summary(outcome);
     if (listener.written) listener.written(files);
   });

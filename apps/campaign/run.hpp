@@ -2,6 +2,7 @@
 // A campaign from its file to its results.
 #include "apps/campaign/averages.hpp"
 #include "apps/campaign/plan.hpp"
+#include "apps/campaign/time_spent.hpp"
 #include "apps/run/run_watch.hpp"
 
 #include <functional>
@@ -24,6 +25,7 @@ struct Listener {
   std::function<void(const CampaignPlan&)> planned = {};  ///< before the first solve, and before memory is taken
   std::function<void(const std::string& configuration, int rows, double seconds)> done = {};
   std::function<void(const Failure&)> failed = {};
+  std::function<void(const TimeSpent&)> spent = {};                         ///< when all configurations are done
   std::function<void(const std::vector<std::string>& files)> written = {};  ///< the campaign's own, at its end
 };
 
@@ -40,6 +42,7 @@ struct Outcome {
   std::string started, host, cpu_model;
   double seconds = 0;
   std::optional<RunReport> first;  ///< of the first row that was computed in this run: its timeline
+  std::optional<TimeSpent> spent;  ///< where something was computed
 };
 
 /// Computes the rows that are missing, one configuration after the other on one session, while the next configuration is read and checked

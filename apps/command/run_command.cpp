@@ -34,6 +34,7 @@ void run_campaign(const RunOptions& options) {
     fmt::print("{} failed: {}\n", failure.name(), failure.reason);
     std::fflush(stdout);
   };
+  listener.spent = [](const campaign::TimeSpent& spent) { fmt::print("{}", text_of(spent)); };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
   run(campaign::read_campaign(options.file, *options.flags), options.options, watch, listener);
 }

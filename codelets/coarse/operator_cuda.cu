@@ -13,7 +13,6 @@ namespace {
 using site::Lane;
 
 constexpr unsigned threads = 128;
-constexpr int most_sites_of_block = 4;  ///< of staged_operator_range()
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
@@ -101,8 +100,8 @@ __global__ void __launch_bounds__(threads)
   store_rows(a, outer, static_cast<int>(group), lane, at, vectors, sum);
 }
 
-/// Stages of a pipeline, and what a block's take of shared memory at most.
-constexpr int stages = 3;
+/// Of staged_operator_range(): stages of the pipeline, sites and threads of a block, and the shared memory that its stages may take.
+constexpr int stages = 3, most_sites_of_block = 4, most_staged_threads = 256;
 constexpr std::size_t most_shared_bytes = 48 * 1024 - sizeof(float*) * 9 * most_sites_of_block;
 
 /// What one stage holds of one site: eight columns of one block of its matrix, [group of rows][column][re, im][row of the group], and the
@@ -131,11 +130,11 @@ __device__ __forceinline__ void wait_for_copies() {
 /// nearly all that is read, to shared memory, two stages before they multiply. The same products and sums in the same order as
 /// operator_range().
 template <int Rows, int Count>
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(most_staged_threads, 2)
     staged_operator_range(const __grid_constant__ coarse::OperatorArguments<float> a, const std::int32_t* idle, int sites_of_block) {
   using V = Lane<float>;
   constexpr int lanes = Stage::lanes, words = Stage::x_words, tiles = lanes / Rows, chunk = 4, of_rows = std::min(Rows, chunk);
-  extern __shared__ float shared[];
+  extern __shared__ __align__(16) float shared[];
   __shared__ const float* from[most_sites_of_block][9];
   if (idles(idle)) return;
   const Stage stage{a.groups, a.vectors};
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(256, 2)
   float* own = shared + mine * stage.words();
   const int stage_words = sites_of_block * stage.words(), first = a.self != nullptr ? 0 : a.groups,
             last = a.others != nullptr ? 9 * a.groups : a.groups;  // of (block, column group)
-  __syncthreads();
+  if (__syncthreads_or(wanted ? 1 : 0) == 0) return;
 
   const auto fetch = [&](int step, int slot) {
     const int b = step / a.groups, column_group = step % a.groups;
@@ -271,7 +270,7 @@ __global__ void __launch_bounds__(threads) multiply_inverse_range(F* matrices, i
   coarse::multiply_by_inverse<Lane<F>>(m, 1 + place / components, place % components);
 }
 
-/// False where a block would be too large.
+/// False where a block would be too large, or have less than a warp. Rows and vectors of a thread: docs/results/2026-11-28-h200.md.
 bool launch_staged(const coarse::OperatorArguments<float>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   if (a.list.count == 0) return true;
   const Stage stage{a.groups, a.vectors};
@@ -279,18 +278,18 @@ bool launch_staged(const coarse::OperatorArguments<float>& a, const std::int32_t
   const auto launch = [&](auto rows, auto count) {
     const int of_site = a.groups * (Stage::lanes / rows) * ((a.vectors + count - 1) / count);
     const int sites = std::min({most_sites_of_block, static_cast<int>(most_shared_bytes / site_bytes), 128 / of_site});
-    if (of_site > 256 || site_bytes > most_shared_bytes) return false;
-    const int of_block = std::max(sites, 1);
+    const int of_block = std::max(sites, 1), threads_of_block = of_block * of_site;
+    if (threads_of_block > most_staged_threads || threads_of_block < 32 || site_bytes > most_shared_bytes) return false;
     const auto blocks = (a.list.count + static_cast<std::uint32_t>(of_block) - 1) / static_cast<std::uint32_t>(of_block);
     staged_operator_range<rows, count>
-        <<<blocks, static_cast<unsigned>(of_block * of_site), static_cast<std::size_t>(of_block) * site_bytes, stream>>>(a, idle, of_block);
+        <<<blocks, static_cast<unsigned>(threads_of_block), static_cast<std::size_t>(of_block) * site_bytes, stream>>>(a, idle, of_block);
     runtime::check_launch("coarse.operator");
     return true;
   };
-  // Few sites: more threads for each.
+  // Few sites: more threads for each, as far as a block holds them.
   constexpr std::uint32_t few_sites = 2048;
-  if (a.list.count < few_sites)
-    return a.vectors > 8 ? launch(site::Index<2>{}, site::Index<3>{}) : launch(site::Index<2>{}, site::Index<2>{});
+  if (a.list.count < few_sites && (a.vectors > 8 ? launch(site::Index<2>{}, site::Index<3>{}) : launch(site::Index<2>{}, site::Index<2>{})))
+    return true;
   return a.vectors > 8 ? launch(site::Index<4>{}, site::Index<6>{}) : launch(site::Index<4>{}, site::Index<4>{});
 }
 
@@ -306,8 +305,8 @@ void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::in
   if constexpr (sizeof(F) == 4) {
     if (a.vectors > 1 && launch_staged(a, idle, stream)) return;
   }
-  // Of 1, 2, 4 or 8 rows and 2, 3, 4 or 6 vectors 2 by 6 were the fastest for 4, 8 and 12 vectors
-  // (docs/results/2026-11-28-multigrid-h200.md).
+  // In double precision, and what blocks do not hold. Of 1, 2, 4 or 8 rows and 2, 3, 4 or 6 vectors 2 by 6 were the fastest for 4, 8 and 12
+  // vectors (docs/results/2026-11-28-multigrid-h200.md).
   if (a.vectors == 1) launch(site::Index<1>{}, site::Index<1>{});
   else launch(site::Index<2>{}, site::Index<6>{});
   runtime::check_launch("coarse.operator");

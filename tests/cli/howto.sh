@@ -16,10 +16,14 @@ done
 cd "$out/tree"
 mapfile -t files < <(find . -type f -printf '%P\n' | sort)
 
-# Lines "file<tab>command" of the build, files relative to the root.
+# Lines "file<tab>command" of the build, files relative to the root. What is compiled together has the command of the file that includes it.
 sed -nE 's/^ *"(command|file)": "(.*)",?$/\1\t\2/p' "$build/compile_commands.json" | sed 's/\\\(["\\]\)/\1/g' |
-  awk -F '\t' -v root="$source/" '$1 == "command" { command = $2 }
-    $1 == "file" && index($2, root) == 1 { print substr($2, length(root) + 1) "\t" command }' > "$out/commands"
+  awk -F '\t' -v root="$source/" '
+    function tell(file) { if (index(file, root) == 1) print substr(file, length(root) + 1) "\t" command }
+    $1 == "command" { command = $2 }
+    $1 == "file" && $2 !~ /\/Unity\// { tell($2) }
+    $1 == "file" && $2 ~ /\/Unity\// { while ((getline line < $2) > 0) if (split(line, part, "\"") == 3 && part[1] == "#include ") tell(part[2]) }
+  ' > "$out/commands"
 
 # like PATTERN: the commands of the first file whose name matches the extended regular expression (a kernel has one an architecture; only
 # patterns with _kernel find it), without input and output, and with the headers of the examples before the project's.

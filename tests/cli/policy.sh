@@ -77,7 +77,8 @@ if [ ! -f "$commands" ] || ! command -v "$compiler" > /dev/null; then
   exit 0
 fi
 # Compiled as the page says, over the headers here; where StarPU and what it needs are, the build knows.
-includes=$(grep -E '"command".*runtime/policy/policy\.cpp' "$commands" | grep -oE -- '(-I ?|-isystem )[^ "]+' | sort -u | tr '\n' ' ')
+includes=$(grep -E '"command".*/quarkstar_runtime\.dir/' "$commands" | grep -oE -- '(-I ?|-isystem )[^ "]+' | sort -u | tr '\n' ' ') ||
+  die "$commands names no headers of the runtime"
 bash "$source_folder/cmake/howto_blocks.sh" "$source_folder" . docs/howto/policy.md
 lines=$(grep -vc '^#line' soonest.cpp)
 [ "$lines" -lt 60 ] || die "the example of docs/howto/policy.md has $lines lines"

@@ -53,12 +53,18 @@ grep -q '^known faces *0 wrong values' stdout.txt || die "no known faces"
 [ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three pairs"; }
 [ "$(grep -cE '^ +[0-9]+  [^ ]+ +[0-9]+ threads on cores' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three ranks"; }
 
-# What follows sleeps for most of its half a minute, so together, each in a folder of its own.
+# What follows sleeps for most of its half a minute, so two or three together, each in a folder of its own: ranks have to answer in time.
 scenarios=()
 aside() {
   mkdir "$1"
   (cd "$1"; "$@") &
   scenarios[${#scenarios[@]}]=$!
+}
+join() {
+  local job failures=0
+  for job in "${scenarios[@]}"; do wait "$job" || failures=$((failures + 1)); done
+  [ $failures = 0 ] || die "$failures scenarios"
+  scenarios=()
 }
 
 stop_in_solve() {
@@ -86,6 +92,7 @@ not_along() {
   grep -qE 'all ranks answer; rank 1 .* works on its own' stderr.txt || { cat stderr.txt; die "the rank that is missing is not named"; }
 }
 aside not_along
+join
 
 # stopped SYSCALL PATH ARGUMENT...: the command on ranks of which rank 1 stops as it makes that call of the system (on that file; "": any).
 # Sets code; dies where rank 1 has not made that call.
@@ -127,6 +134,4 @@ if strace -f -qq -o strace.txt -P "$known" -e trace=openat -e inject=openat:sign
 else
   echo "not tried: ranks that stop at a given place ($(head -n 1 why.txt))"
 fi
-failures=0
-for job in "${scenarios[@]}"; do wait "$job" || failures=$((failures + 1)); done
-[ $failures = 0 ] || die "$failures scenarios"
+join

@@ -68,6 +68,7 @@ refused() {
 mkdir refused
 (cd refused; refused) &
 refused=$!
+trap 'kill $refused 2> /dev/null || true; rm -rf "$folder"' EXIT
 
 reference "${solve[@]}"
 for count in 1 2 3 8; do compare $count "${solve[@]}"; done

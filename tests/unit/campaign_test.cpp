@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <random>
 
 using namespace quarkstar;
@@ -222,10 +223,28 @@ TEST_CASE("a campaign has the bits of the solves that it consists of, and comput
   Small small({1, 2});
   std::string plan;
   int rows = 0;
+  double seconds = 0;
+  std::optional<campaign::TimeSpent> spent;
   const campaign::Listener listener{.planned = [&](const campaign::CampaignPlan& p) { plan = text_of(p); },
-                                    .done = [&](const std::string&, int some, double) { rows += some; }};
+                                    .done =
+                                        [&](const std::string&, int some, double of_configuration) {
+                                          rows += some;
+                                          seconds += of_configuration;
+                                        },
+                                    .spent = [&](const campaign::TimeSpent& s) { spent = s; }};
   run(small.campaign(), {}, unwatched(), listener);
   CHECK(rows == 8);
+  REQUIRE(spent);
+  CHECK(spent->seconds >= seconds);
+  CHECK(spent->solves > 0);
+  CHECK(spent->set_ups > 0);
+  CHECK(spent->solves + spent->set_ups <= seconds);
+  REQUIRE(!spent->workers.empty());
+  for (const campaign::TimeSpent::Worker& worker : spent->workers) {
+    CHECK(worker.busy > 0);
+    CHECK(worker.busy <= spent->seconds);
+    CHECK(worker.bytes > 0);
+  }
   CHECK(plan.find("2 configurations of 2x2x2x4, 2 quarks, 2 sources: 8 rows, 0 of them done, 8 to do") != std::string::npos);
   for (const int seed : {1, 2}) {
     const campaign::ConfigurationResults results = small.results(seed);
@@ -251,8 +270,10 @@ TEST_CASE("a campaign has the bits of the solves that it consists of, and comput
   }
   const std::string averages = read_file(small.folder.file("out/campaign.h5"));
   rows = 0;
+  spent.reset();
   run(small.campaign(), {}, unwatched(), listener);
   CHECK(rows == 0);
+  CHECK(!spent);
   CHECK(read_file(small.folder.file("out/campaign.h5")) == averages);
   small.write(R"(sources = ["wall:1", "point:1,0,1,2", "point:0,0,0,0"])", "kappa = 0.11");
   run(small.campaign(), {}, unwatched(), listener);
@@ -264,6 +285,14 @@ TEST_CASE("a campaign has the bits of the solves that it consists of, and comput
   const auto same_file = [&] { return campaign::Journal(small.folder.file("out/journal.jsonl"), campaign::Journal::Mode::write); };
   const campaign::Journal held = same_file();
   CHECK_THROWS_WITH_AS(same_file(), doctest::Contains("another campaign is writing this file"), Error);
+}
+
+TEST_CASE("what a campaign says of its time adds up") {
+  const campaign::TimeSpent spent{80, 15, 40, {{"CUDA 0.0", 56, 3e9}, {"CPU 0", 8, 1e9}}};
+  CHECK(text_of(spent) ==
+        "time: 80 s: solves 40 s, set-ups 15 s, contractions, files and waiting 25 s\n"
+        "workers: CUDA 0.0 busy 70 %, 75 % of the work; CPU 0 busy 10 %, 25 % of the work\n");
+  CHECK(text_of({10, 4, 12, {}}) == "time: 10 s: solves 12 s, set-ups 4.0 s\nworkers: \n");  // solves at once
 }
 
 TEST_CASE("names above the quarks: pions are those of each action; mistakes name place and keys") {

@@ -1,0 +1,44 @@
+#pragma once
+// Where the time of a campaign goes: a solver is fast only as far as a run keeps its devices busy.
+#include "apps/run/report.hpp"
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app::campaign {
+
+/// All configurations that a run computes, from the beginning of the first to the end of the last.
+struct TimeSpent {
+  /// Of this rank. busy: seconds in tasks, on a GPU while kernels ran; bytes: of the tasks' cost.
+  struct Worker {
+    std::string name;
+    double busy = 0, bytes = 0;
+  };
+  double seconds = 0;
+  double set_ups = 0;  ///< until links and operator are where solves need them: sum over the quarks
+  double solves = 0;   ///< sum over the groups of right-hand sides: more than `seconds` where several run at once
+  std::vector<Worker> workers;
+};
+/// Two lines: the parts of the time; each worker's busy part of it, and its part of the work.
+std::string text_of(const TimeSpent& spent);
+
+/// Counts from its construction on.
+class TimeAccount {
+ public:
+  explicit TimeAccount(runtime::Session& session);
+  /// What has come of the sources of one quark, which are set up together.
+  void add(std::span<const RunReport> reports);
+  TimeSpent spent() const;
+
+ private:
+  std::vector<TimeSpent::Worker> workers() const;
+
+  runtime::Session& session_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::vector<TimeSpent::Worker> before_;
+  double set_ups_ = 0, solves_ = 0;
+};
+
+}  // namespace quarkstar::app::campaign
