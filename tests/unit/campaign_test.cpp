@@ -292,7 +292,7 @@ TEST_CASE("what a campaign says of its time adds up") {
   CHECK(text_of(spent) ==
         "time: 80 s: solves 40 s, set-ups 15 s, contractions, files and waiting 25 s\n"
         "workers: CUDA 0.0 busy 70 %, 75 % of the work; CPU 0 busy 10 %, 25 % of the work\n");
-  CHECK(text_of({10, 4, 12, {}}) == "time: 10 s: solves 12 s, set-ups 4.0 s\nworkers: \n");  // solves at once
+  CHECK(text_of(campaign::TimeSpent{10, 4, 12, {}}) == "time: 10 s: solves 12 s, set-ups 4.0 s\nworkers: \n");  // solves at once
 }
 
 TEST_CASE("names above the quarks: pions are those of each action; mistakes name place and keys") {
