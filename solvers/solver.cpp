@@ -2,6 +2,7 @@
 
 #include "codelets/actions/submit_together.hpp"
 #include "codelets/arch/dispatch.hpp"
+#include "codelets/field/norms.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/wait_for_readers.hpp"
 #include "runtime/backend.hpp"
@@ -415,14 +416,9 @@ struct Solver::Impl {
 
   /// |f_v|^2 over both parities; waits for the tasks before it.
   std::vector<double> norm2(const FullField& f) {
-    const int n = f.even.vectors();
-    std::vector<double> total(static_cast<std::size_t>(n));
-    for (const int parity : {0, 1}) {
-      const runtime::PartialSums sums(static_cast<int>(lattice()->local_blocks().size()), n);
-      blas::submit<blas::Norm>({&f.of(parity)}, {}, {}, &sums);
-      const std::vector<double> norms = runtime::values_of(sums, n);
-      for (std::size_t v = 0; v < total.size(); ++v) total[v] += norms[v];
-    }
+    std::vector<double> total = norms2(f.even);
+    const std::vector<double> odd = norms2(f.odd);
+    for (std::size_t v = 0; v < total.size(); ++v) total[v] += odd[v];
     // Nothing was computed there, and a source of norm 0 would need no solve.
     if constexpr (!runtime::backend::computes) std::fill(total.begin(), total.end(), 1.0);
     return total;

@@ -50,12 +50,6 @@ SmallMatrix gram_of(const Field& v) {
   return hermitian_of_gram(runtime::values_of(sums, n * n).data(), n);
 }
 
-std::vector<double> norms2_of(const Field& x) {
-  const runtime::PartialSums sums(local_blocks(x), x.vectors());
-  blas::submit<blas::Norm>({&x}, {}, {}, &sums);
-  return runtime::values_of(sums, x.vectors());
-}
-
 Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity)
     : lattice_(std::move(lattice)),
       parity_(parity),

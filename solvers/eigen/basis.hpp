@@ -64,7 +64,5 @@ double multiplication_bytes();
 SmallMatrix gram_of(const Field& v);
 /// out = base + in m, without base in m: blas::multiply() by a matrix of the host.
 void multiply(const Field& out, const Field* base, const Field& in, const SmallMatrix& m);
-/// |x_v|^2. Waits for it.
-std::vector<double> norms2_of(const Field& x);
 
 }  // namespace quarkstar

@@ -2,6 +2,7 @@
 
 #include "codelets/field/blas.hpp"
 #include "codelets/field/noise.hpp"
+#include "codelets/field/norms.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -251,10 +252,10 @@ void BlockLanczos::measure(EigenResult& result) {
     const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
     blas::submit<blas::Dot>({&image, &v}, {}, {}, &sums);
     const std::vector<double> dots = runtime::values_of(sums, 2 * n);
-    const std::vector<double> norms = norms2_of(v);
+    const std::vector<double> norms = norms2(v);
     const PerVector lambda = for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
     blas::submit<blas::AddScaled>({&image, &v}, {-blas::Coefficient(lambda)});
-    const std::vector<double> left = norms2_of(image);
+    const std::vector<double> left = norms2(image);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
       values.push_back(lambda[i]);
       residuals.push_back(std::sqrt(left[i] / norms[i]));

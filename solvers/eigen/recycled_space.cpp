@@ -1,5 +1,7 @@
 #include "solvers/eigen/recycled_space.hpp"
 
+#include "codelets/field/norms.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -74,12 +76,12 @@ void RecycledSpace::shrink() {
 void RecycledSpace::add(const Field& d, const Field& images) {
   const int n = d.vectors(), more = whole_blocks(n);
   if (images.vectors() != n) throw ShapeError("RecycledSpace::add", "not an image for each vector");
-  const std::vector<double> norms2 = norms2_of(d), of_images = norms2_of(images);
+  const std::vector<double> of_d = norms2(d), of_images = norms2(images);
   Eigen::VectorXd scale = Eigen::VectorXd::Zero(n);
   for (int v = 0; v < n; ++v) {
     const auto i = static_cast<std::size_t>(v);
-    if (!std::isfinite(norms2[i]) || !std::isfinite(of_images[i])) return;  // in what is added together all are touched by it
-    if (norms2[i] > 0) scale(v) = 1 / std::sqrt(norms2[i]);
+    if (!std::isfinite(of_d[i]) || !std::isfinite(of_images[i])) return;  // in what is added together all are touched by it
+    if (of_d[i] > 0) scale(v) = 1 / std::sqrt(of_d[i]);
   }
   if (scale.isZero(0)) return;
   if (basis_.count() + more > largest(modes_, n)) shrink();

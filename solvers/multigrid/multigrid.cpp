@@ -1,6 +1,7 @@
 #include "solvers/multigrid/multigrid.hpp"
 
 #include "codelets/field/noise.hpp"
+#include "codelets/field/norms.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/graph/graph_failure.hpp"
@@ -29,11 +30,6 @@ int directions_for(int steps) { return std::min(steps, gcr_steps::most_direction
 
 double flops_of_this_thread() { return runtime::Events::of_this_thread().cost.flops; }
 
-std::vector<double> norms2(const Field& field) {
-  const runtime::PartialSums sums(static_cast<int>(field.lattice()->local_blocks().size()), field.vectors());
-  blas::submit<blas::Norm>({&field}, {}, {}, &sums);
-  return runtime::values_of(sums, field.vectors());
-}
 double norm2(const Field& field) {
   const std::vector<double> of_vectors = norms2(field);
   return std::accumulate(of_vectors.begin(), of_vectors.end(), 0.0);
