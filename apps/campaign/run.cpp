@@ -174,6 +174,7 @@ class CampaignRun {
       unreadable = error;
     }
     read_next();
+    made_.forget();
     int done = 0;
     if (!unreadable) {
       try {
@@ -253,7 +254,7 @@ class CampaignRun {
     watch_.begin(configuration.name, quark);
     std::optional<Error> failed;
     try {
-      solve_sources(session_, planned->solve, checked(configuration, links), sources, watch_);
+      solve_sources(session_, planned->solve, checked(configuration, links), made_, sources, watch_);
     } catch (const Interrupted&) {
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
@@ -337,6 +338,7 @@ class CampaignRun {
   const Listener& listener_;
   Outcome& outcome_;
   TimeAccount account_{session_};
+  MadeLinks made_;
   std::vector<const Configuration*> todo_;
   ConfigurationResults results_;  ///< on the root, of the configuration at work
 };

@@ -425,15 +425,15 @@ RunConfig config_of(std::span<const SourceRun> sources) {
 }
 
 /// solve_sources(), whose set-up has begun.
-void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
-                   RunWatch& watch, SetupTimes setup) {
+void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, MadeLinks& made,
+                   std::span<SourceRun> sources, RunWatch& watch, SetupTimes setup) {
   RunConfig config = config_of(sources);
   config.nrhs = planned.nrhs;
   const ActionKind& kind = *config.action;
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
-  const MakeOperator make = kind.make_links(session, decomposition, links, action);
+  const MakeOperator& make = made(kind, session, decomposition, links, action);
   const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));
   const HostGauge* const gauge = needs_links ? &links(decomposition, action.gauge) : nullptr;
   setup.ended("links");
@@ -481,9 +481,9 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
 
 }  // namespace
 
-void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
-                   RunWatch& watch) {
-  solve_planned(session, planned, links, sources, watch, {});
+void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, MadeLinks& made,
+                   std::span<SourceRun> sources, RunWatch& watch) {
+  solve_planned(session, planned, links, made, sources, watch, {});
 }
 
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
@@ -503,7 +503,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   setup.ended("plan");
-  solve_planned(session, plan, links, sources, watch, std::move(setup));
+  MadeLinks made;
+  solve_planned(session, plan, links, made, sources, watch, std::move(setup));
   if (!decisions) return;
   session.wait_all();
   runtime::mpi::Job::current().together([&] { decisions->write(session, file_of_rank(config.decisions)); });

@@ -1,5 +1,6 @@
 #pragma once
 // The main job: links and sources in, solved columns out, on the task graph.
+#include "apps/run/made_links.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
 #include "apps/run/solve_plan.hpp"
@@ -25,9 +26,10 @@ struct SourceRun {
 /// Writes the trace if one is wanted. Tells `watch` its progress. Throws Error(numerical) naming column and reason if one does not converge
 /// (its report's `failed` is then set), and Interrupted where `watch` says so. With solver.in_flight > 1 the time that a report tells of a
 /// solve is an equal share of all; of several sources, whose outputs may be written meanwhile, it is time in flight, and of the energy
-/// nothing is told. planned: plan_solve() with the settings of the reports and these sources, or more.
-void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
-                   RunWatch& watch);
+/// nothing is told. planned: plan_solve() with the settings of the reports and these sources, or more. made: of earlier solves on the same
+/// configuration.
+void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, MadeLinks& made,
+                   std::span<SourceRun> sources, RunWatch& watch);
 
 /// The same on a session of its own, planned, and with the memory checked. planned: called once it is clear what runs where and how much
 /// memory it takes, before that memory is taken. read_beside: begins work of other threads, beside the start of the session; not called
