@@ -4,6 +4,7 @@
 #   tests/runtime/*.cpp         runtime_tests: the runtime alone, with an operator new that can be made to fail
 #   tests/protocol/*.cpp        protocol_tests: models of what ranks say to each other, all interleavings
 #   tests/kernels/*_test.cpp    kernel_tests: kernels without the runtime (kernel_tests.cmake)
+#   tests/measure/*.cpp         measurements, no tests: built when asked for
 #   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
 #   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
 
@@ -87,6 +88,9 @@ if(MPIEXEC_EXECUTABLE AND NOT CMAKE_CROSSCOMPILING)
       $<TARGET_FILE:protocol_tests> "--source-file=*/protocol/proxy_ranks_test.cpp")
   endforeach()
 endif()
+add_executable(measure_starpu_mpi EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/tests/measure/starpu_mpi.cpp")
+quarkstar_settings(measure_starpu_mpi)
+target_link_libraries(measure_starpu_mpi PRIVATE quarkstar_runtime)
 include(howto)
 quarkstar_test_executable(gpu)
 include(kernel_tests)

@@ -31,7 +31,7 @@ void require_countable(std::size_t bytes);
 /// SimGrid's.
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
-/// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md).
+/// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md has numbers).
 ///
 /// Where every rank has a GPU of its own (by_device()), messages of a batch are steps of its program instead, sums are exchanged by its
 /// scalar steps, and no host submits anything: runtime/gpu/gpu_messages.hpp, runtime/gpu/sum_exchange.hpp. The thread of this class serves
