@@ -19,7 +19,7 @@ endfunction()
 
 # quarkstar_together(TARGET): the target's C++ files of one folder are compiled as one, so that a template is instantiated once for all of
 # them. That takes a third of the time; names that a file keeps to itself are therefore unique in its folder. Files with options of their
-# own stay alone. Ranks of a simulated job are copies of one library, which should hold what they need and no more: nothing is together there.
+# own stay alone. Not in simulations: each rank of a simulated job loads a copy of a library, of which the linker takes single objects only.
 function(quarkstar_together target)
   if(QUARKSTAR_SIMULATION)
     return()

@@ -117,6 +117,22 @@ class CampaignRun {
   }
 
   void run() {
+    try {
+      compute();
+    } catch (...) {
+      tell_time();
+      throw;
+    }
+    tell_time();
+  }
+
+ private:
+  void tell_time() {
+    outcome_.spent = account_.spent();
+    if (Job::current().is_root() && listener_.spent) listener_.spent(*outcome_.spent);
+  }
+
+  void compute() {
     forget_null_vectors(campaign_.configurations);
     std::unique_ptr<LinkLoader> next;
     for (std::size_t c = 0; c < todo_.size(); ++c) {
@@ -127,11 +143,9 @@ class CampaignRun {
       };
       compute(*todo_[c], *links, read_next);
     }
-    outcome_.spent = account_.spent();
     forget_null_vectors(campaign_.configurations);
   }
 
- private:
   bool is_missing(const Configuration& configuration) const {
     return std::any_of(campaign_.quarks.begin(), campaign_.quarks.end(),
                        [&](const Quark& quark) { return !missing_sources(campaign_, journal_, configuration, quark).empty(); });
@@ -173,8 +187,8 @@ class CampaignRun {
       if (error.kind() == ErrorKind::internal || !is_everywhere(error)) throw;
       unreadable = error;
     }
-    read_next();
     made_.forget();
+    read_next();
     int done = 0;
     if (!unreadable) {
       try {
@@ -262,7 +276,7 @@ class CampaignRun {
       session_.wait_all();
       failed = error;
     }
-    account_.add(reports);
+    account_.add(reports, planned->solve.islands.size() > 1 || quark.config.solver.in_flight > 1);
     std::vector<Source> left;
     std::vector<Failure> failures;
     for (const RunReport& report : reports) {
@@ -428,7 +442,6 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   outcome.failures = failures_of(campaign, journal);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   job.on_root([&] {
-    if (outcome.spent && listener.spent) listener.spent(*outcome.spent);
     const std::vector<std::string> files = write_summary(outcome);
     if (listener.written) listener.written(files);
   });

@@ -25,7 +25,8 @@ struct Listener {
   std::function<void(const CampaignPlan&)> planned = {};  ///< before the first solve, and before memory is taken
   std::function<void(const std::string& configuration, int rows, double seconds)> done = {};
   std::function<void(const Failure&)> failed = {};
-  std::function<void(const TimeSpent&)> spent = {};                         ///< when all configurations are done
+  /// Behind the last configuration, also where something ends the campaign before that.
+  std::function<void(const TimeSpent&)> spent = {};
   std::function<void(const std::vector<std::string>& files)> written = {};  ///< the campaign's own, at its end
 };
 

@@ -2,16 +2,21 @@
 
 #include "apps/campaign/plan.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace quarkstar::app::campaign {
 
 std::string text_of(const TimeSpent& spent) {
-  std::string parts = fmt::format("solves {}, set-ups {}", duration_text(spent.solves), duration_text(spent.set_ups));
-  if (const double rest = spent.seconds - spent.solves - spent.set_ups; rest > 0)
-    parts += fmt::format(", contractions, files and waiting {}", duration_text(rest));
+  std::string parts = fmt::format("set-ups {}, solves {}", duration_text(spent.set_ups), duration_text(spent.solves));
+  if (spent.at_once) parts += ", added up over those at once";
+  else
+    parts += fmt::format(", the rest (contractions, files, measurements, waiting) {}",
+                         duration_text(std::max(0.0, spent.seconds - spent.solves - spent.set_ups)));
   double bytes = 0;
   for (const TimeSpent::Worker& worker : spent.workers) bytes += worker.bytes;
   const auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0; };
@@ -19,7 +24,8 @@ std::string text_of(const TimeSpent& spent) {
   for (const TimeSpent::Worker& worker : spent.workers)
     workers.push_back(fmt::format("{} busy {:.0f} %, {:.0f} % of the work", worker.name, percent(worker.busy, spent.seconds),
                                   percent(worker.bytes, bytes)));
-  return fmt::format("time: {}: {}\nworkers: {}\n", duration_text(spent.seconds), parts, fmt::join(workers, "; "));
+  return fmt::format("time: {}: {}\nworkers{}: {}\n", duration_text(spent.seconds), parts,
+                     runtime::mpi::Job::current().is_distributed() ? " of rank 0" : "", fmt::join(workers, "; "));
 }
 
 TimeAccount::TimeAccount(runtime::Session& session) : session_(session), before_(workers()) {}
@@ -33,7 +39,8 @@ std::vector<TimeSpent::Worker> TimeAccount::workers() const {
   return workers;
 }
 
-void TimeAccount::add(std::span<const RunReport> reports) {
+void TimeAccount::add(std::span<const RunReport> reports, bool at_once) {
+  at_once_ = at_once_ || at_once;
   if (!reports.empty()) set_ups_ += reports.front().setup.seconds();
   for (const RunReport& report : reports) {
     for (const ColumnReport& column : report.solves) solves_ += column.result.seconds;
@@ -42,7 +49,7 @@ void TimeAccount::add(std::span<const RunReport> reports) {
 }
 
 TimeSpent TimeAccount::spent() const {
-  TimeSpent spent{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(), set_ups_, solves_, workers()};
+  TimeSpent spent{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(), set_ups_, solves_, at_once_, workers()};
   for (std::size_t id = 0; id < spent.workers.size(); ++id) {
     spent.workers[id].busy -= before_[id].busy;
     spent.workers[id].bytes -= before_[id].bytes;

@@ -1,5 +1,7 @@
 #include "apps/run/made_links.hpp"
 
+#include "runtime/mpi/job.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,18 +21,22 @@ std::string key_of(const ActionKind& kind, const runtime::Decomposition& decompo
 
 }  // namespace
 
-const MakeOperator& MadeLinks::operator()(const ActionKind& kind, runtime::Session& session, const runtime::Decomposition& decomposition,
-                                          const LinksOfPart& links, ActionRun& run) {
+MakeOperator MadeLinks::operator()(const ActionKind& kind, runtime::Session& session, const runtime::Decomposition& decomposition,
+                                   const LinksOfPart& links, ActionRun& run) {
   const std::string key = key_of(kind, decomposition, run);
-  if (!key.empty() && key == key_) {
+  // All ranks make them or none does: making is collective, and a part may be another on some ranks alone.
+  const bool others = key.empty() || (decomposition.is_distributed() ? runtime::mpi::Job::current().any(key != key_) : key != key_);
+  if (!others) {
     run.gauge = gauge_;
     return make_;
   }
   forget();
-  make_ = kind.make_links(session, decomposition, links, run);
+  MakeOperator make = kind.make_links(session, decomposition, links, run);
+  if (key.empty()) return make;
   key_ = key;
+  make_ = make;
   gauge_ = run.gauge;
-  return make_;
+  return make;
 }
 
 void MadeLinks::forget() {

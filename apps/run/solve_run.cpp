@@ -433,7 +433,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
-  const MakeOperator& make = made(kind, session, decomposition, links, action);
+  const MakeOperator make = made(kind, session, decomposition, links, action);
   const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));
   const HostGauge* const gauge = needs_links ? &links(decomposition, action.gauge) : nullptr;
   setup.ended("links");

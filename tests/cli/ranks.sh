@@ -155,6 +155,7 @@ compare 4 "${compact[@]}"
 
 # No job runs beside those that follow.
 wait $refused || die "what is to be refused"
+trap 'rm -rf "$folder"' EXIT
 
 # Processes that no MPI connects are refused, in place of as many solves that write the same files.
 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 expect 3 'error: srun: 2 processes .*srun --mpi=pmix' "${solve[@]}" --json alone.json

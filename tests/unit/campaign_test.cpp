@@ -288,11 +288,12 @@ TEST_CASE("a campaign has the bits of the solves that it consists of, and comput
 }
 
 TEST_CASE("what a campaign says of its time adds up") {
-  const campaign::TimeSpent spent{80, 15, 40, {{"CUDA 0.0", 56, 3e9}, {"CPU 0", 8, 1e9}}};
+  const campaign::TimeSpent spent{80, 15, 40, false, {{"CUDA 0.0", 56, 3e9}, {"CPU 0", 8, 1e9}}};
   CHECK(text_of(spent) ==
-        "time: 80 s: solves 40 s, set-ups 15 s, contractions, files and waiting 25 s\n"
+        "time: 80 s: set-ups 15 s, solves 40 s, the rest (contractions, files, measurements, waiting) 25 s\n"
         "workers: CUDA 0.0 busy 70 %, 75 % of the work; CPU 0 busy 10 %, 25 % of the work\n");
-  CHECK(text_of(campaign::TimeSpent{10, 4, 12, {}}) == "time: 10 s: solves 12 s, set-ups 4.0 s\nworkers: \n");  // solves at once
+  CHECK(text_of(campaign::TimeSpent{10, 4, 12, true, {}}) ==
+        "time: 10 s: set-ups 4.0 s, solves 12 s, added up over those at once\nworkers: \n");
 }
 
 TEST_CASE("names above the quarks: pions are those of each action; mistakes name place and keys") {

@@ -1,6 +1,7 @@
 // Links that an action makes, kept for the next quark on a configuration.
 #include "apps/run/made_links.hpp"
 
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 
 #include <doctest/doctest.h>
@@ -44,17 +45,28 @@ TEST_CASE("links are made once for quarks that differ in their mass, and anew fo
   CHECK(asked == 2);
   CHECK(equation_of("hisq", {}, {0, 0, 0, 0}) != first);
   CHECK(asked == 3);
-  CHECK(equation_of("asqtad", {{"u0", 0.9}}) != first);
+  const std::string asqtad = equation_of("asqtad", {{"u0", 0.9}});
   CHECK(asked == 4);
-  equation_of("wilson", {});
+  CHECK(equation_of("asqtad", {{"u0", 0.8}}) != asqtad);
   CHECK(asked == 5);
-  equation_of("wilson", {});  // solves on the links as they are
-  CHECK(asked == 6);
-  CHECK(equation_of("hisq", {}) == first);
+  for (int i = 0; i < 2; ++i) equation_of("wilson", {});  // solves on the links as they are
   CHECK(asked == 7);
-  made.forget();
   CHECK(equation_of("hisq", {}) == first);
   CHECK(asked == 8);
+  made.forget();
+  CHECK(equation_of("hisq", {}) == first);
+  CHECK(asked == 9);
   for (int i = 0; i < 2; ++i) equation_of("hisq", {{"naik-epsilon", std::string("auto")}});  // an epsilon for each mass
-  CHECK(asked == 10);
+  CHECK(asked == 11);
+
+  // What fails keeps nothing.
+  const LinksOfPart unreadable = [](const runtime::Decomposition&, GaugeSummary&) -> const HostGauge& {
+    throw Error(ErrorKind::input, "lat", "is damaged", "");
+  };
+  equation_of("hisq", {});
+  CHECK(asked == 12);
+  ActionRun other{.settings = {{"naik-epsilon", -0.2}}, .identify = true};
+  CHECK_THROWS_AS(made(kind_named("hisq"), session, decomposition, unreadable, other), Error);
+  CHECK(equation_of("hisq", {}) == first);
+  CHECK(asked == 13);
 }
