@@ -16,33 +16,52 @@ constexpr unsigned threads = 128;
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
-/// coarse::multiply_block() for Rows rows of a group that follow each other and Count vectors, whose places in a group of components are
-/// `at` words behind its first.
-template <int Rows, int Count, class F, class Arguments>
-__device__ __forceinline__ void multiply_block(const Arguments& a, const F* matrix, const F* from, const int (&at)[Count],
-                                               site::Complex<Lane<F>> (&sum)[Rows][Count]) {
-  constexpr int words = 2 * coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
-  for (int column_group = 0; column_group < a.groups; ++column_group, from += a.vectors * words)
-    site::unroll<coarse::lanes_of_components / chunk>([&](auto part) {
-      F re[Count][chunk], im[Count][chunk];
-      site::unroll<Count>([&](auto t) {
-        load_chunk<chunk, CachedLoads>(re[t], from + at[t] + part * chunk);
-        load_chunk<chunk, CachedLoads>(im[t], from + at[t] + coarse::lanes_of_components + part * chunk);
+/// Ordinary loads, of shared memory.
+struct SharedLoads {
+  template <class Bits>
+  static __device__ __forceinline__ Bits bits(const Bits* p) {
+    return *p;
+  }
+};
+
+/// sum_t += columns of one group of components times these components of vector t, for Rows rows of a group that follow each other and
+/// Count vectors, whose places in a group of components are `at` words behind its first. matrix: of the first of these rows and columns.
+template <class Loads, int Rows, int Count, class F>
+__device__ __forceinline__ void multiply_columns(const F* matrix, const F* from, const int (&at)[Count],
+                                                 site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+  constexpr int lanes = coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
+  site::unroll<lanes / chunk>([&](auto part) {
+    F re[Count][chunk], im[Count][chunk];
+    site::unroll<Count>([&](auto t) {
+      load_chunk<chunk, Loads>(re[t], from + at[t] + part * chunk);
+      load_chunk<chunk, Loads>(im[t], from + at[t] + lanes + part * chunk);
+    });
+    site::unroll<chunk>([&](auto column) {
+      const F* of_column = matrix + (part * chunk + column) * (2 * lanes);
+      F m_re[Rows], m_im[Rows];
+      site::unroll<Rows / rows>([&](auto i) {
+        load_chunk<rows, Loads>(m_re + i * rows, of_column + i * rows);
+        load_chunk<rows, Loads>(m_im + i * rows, of_column + lanes + i * rows);
       });
-      site::unroll<chunk>([&](auto column) {
-        F m_re[Rows], m_im[Rows];
-        site::unroll<Rows / rows>([&](auto i) {
-          load_chunk<rows, CachedLoads>(m_re + i * rows, matrix + i * rows);
-          load_chunk<rows, CachedLoads>(m_im + i * rows, matrix + coarse::lanes_of_components + i * rows);
-        });
-        matrix += words;
-        site::unroll<Rows>([&](auto row) {
-          site::unroll<Count>([&](auto t) {
-            sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
-          });
+      site::unroll<Rows>([&](auto row) {
+        site::unroll<Count>([&](auto t) {
+          sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
         });
       });
     });
+  });
+}
+
+/// coarse::multiply_block() for Rows rows of a group that follow each other and Count vectors, placed as above.
+template <int Rows, int Count, class F, class Arguments>
+__device__ __forceinline__ void multiply_block(const Arguments& a, const F* matrix, const F* from, const int (&at)[Count],
+                                               site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+  constexpr int words = 2 * coarse::lanes_of_components;
+  for (int column_group = 0; column_group < a.groups; ++column_group) {
+    multiply_columns<CachedLoads>(matrix, from, at, sum);
+    matrix += coarse::lanes_of_components * words;
+    from += a.vectors * words;
+  }
 }
 
 /// out_v = sum_v, or base_v -+ sum_v, for Rows rows of a group from `lane` on.
@@ -133,7 +152,7 @@ template <int Rows, int Count>
 __global__ void __launch_bounds__(most_staged_threads, 2)
     staged_operator_range(const __grid_constant__ coarse::OperatorArguments<float> a, const std::int32_t* idle, int sites_of_block) {
   using V = Lane<float>;
-  constexpr int lanes = Stage::lanes, words = Stage::x_words, tiles = lanes / Rows, chunk = 4, of_rows = std::min(Rows, chunk);
+  constexpr int lanes = Stage::lanes, words = Stage::x_words, tiles = lanes / Rows, chunk = 4;
   extern __shared__ __align__(16) float shared[];
   __shared__ const float* from[most_sites_of_block][9];
   if (idles(idle)) return;
@@ -186,28 +205,9 @@ __global__ void __launch_bounds__(most_staged_threads, 2)
     if (const int next = step + stages - 1; next < last) fetch(next, slot == 0 ? stages - 1 : slot - 1);
     end_of_copies();
     if (wanted) {
-      const float* m = own + slot * stage_words + group * Stage::padded_group_words + lane;
-      const float* x = own + slot * stage_words + a.groups * Stage::padded_group_words;
-      site::unroll<lanes / chunk>([&](auto part) {
-        float re[Count][chunk], im[Count][chunk];
-        site::unroll<Count>([&](auto t) {
-          __builtin_memcpy(re[t], __builtin_assume_aligned(x + at[t] + part * chunk, 16), sizeof re[t]);
-          __builtin_memcpy(im[t], __builtin_assume_aligned(x + at[t] + lanes + part * chunk, 16), sizeof im[t]);
-        });
-        site::unroll<chunk>([&](auto column) {
-          float m_re[Rows], m_im[Rows];
-          constexpr int of_column = (part * chunk + column) * words;
-          site::unroll<Rows / of_rows>([&](auto r) {
-            __builtin_memcpy(m_re + r * of_rows, __builtin_assume_aligned(m + of_column + r * of_rows, 4 * of_rows), 4 * of_rows);
-            __builtin_memcpy(m_im + r * of_rows, __builtin_assume_aligned(m + of_column + lanes + r * of_rows, 4 * of_rows), 4 * of_rows);
-          });
-          site::unroll<Rows>([&](auto row) {
-            site::unroll<Count>([&](auto t) {
-              sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
-            });
-          });
-        });
-      });
+      const float* slot_words = own + slot * stage_words;
+      multiply_columns<SharedLoads>(slot_words + group * Stage::padded_group_words + lane,
+                                    slot_words + a.groups * Stage::padded_group_words, at, sum);
     }
     slot = slot == stages - 1 ? 0 : slot + 1;
   }
