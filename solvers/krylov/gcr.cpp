@@ -13,6 +13,7 @@
 namespace quarkstar {
 namespace gcr_steps {
 namespace {
+
 /// to += sum c_i vectors_i, over as many as there are coefficients.
 void add_all(const Field& to, std::span<const Field> vectors, std::span<const blas::Coefficient> c, const runtime::Guard& guard) {
   std::size_t i = 0;

@@ -27,6 +27,40 @@ SolverSettings settings_of(Precision precision, const Coord& aggregate, int leve
   return settings;
 }
 
+/// D_c c and (1 - H H) c_o of some coarse vectors c in single precision, prolonged.
+std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattice, int null_vectors, int n, int gpus) {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
+  const Coord aggregate{2, 2, 2, 2};
+  wilson::Action action(gauge, {.kappa = 0.124});
+  const auto prepared =
+      action.in_precision(runtime::Decomposition(lattice, {1, 1, 1, 1}, session.block_owners()),
+                          {.precision = Precision::single, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
+  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, aggregate, null_vectors);
+  for (const int parity : {0, 1}) write_noise(aggregates.null_vectors().of(parity), seed, 0);
+  aggregates.orthonormalise();
+  coarse::CoarseMatrices matrices(aggregates);
+  matrices.compute(aggregates, *prepared->system(null_vectors, same_for_all(0.124)));
+  matrices.eliminate();
+
+  const FullField fine(prepared->lattice(), spinor_components, n);
+  for (const int parity : {0, 1}) write_noise(fine.of(parity), seed, static_cast<std::uint64_t>(null_vectors));
+  const FullField c = aggregates.coarse_field(n), image = aggregates.coarse_field(n), schur = aggregates.coarse_field(n);
+  aggregates.restrict(c, coarse::Aggregates::both(fine));
+  coarse::CoarseOperator operation(matrices, n);
+  for (const int parity : {0, 1}) operation.times_m(image.of(parity), c, 1);
+  blas::submit<blas::Fill>({&schur.even}, {0.0});
+  operation.apply(schur.odd, c.odd, {}, false, {});
+  std::vector<HostField> images;
+  for (const FullField* of : {&image, &schur}) {
+    aggregates.prolong(coarse::Aggregates::both(fine), *of);
+    std::vector<HostField> host(static_cast<std::size_t>(n), HostField(spinor_components, lattice));
+    for (const int parity : {0, 1}) transfer::store(host, fine.of(parity));
+    session.wait_all();
+    images.insert(images.end(), host.begin(), host.end());
+  }
+  return images;
+}
+
 }  // namespace
 
 TEST_CASE("multigrid on a GPU has the CPU's bits") {
@@ -74,44 +108,6 @@ TEST_CASE("several right-hand sides of multigrid on a GPU have the CPU's bits") 
   const battery::TogetherOutcome expected = on(0), outcome = on(1);
   for (std::size_t v = 0; v < sources.size(); ++v) battery::check_same_bits(outcome, v, expected, v);
 }
-
-namespace {
-
-/// D_c c and (1 - H H) c_o of some coarse vectors c in single precision, prolonged.
-std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattice, int null_vectors, int n, int gpus) {
-  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
-  const Coord aggregate{2, 2, 2, 2};
-  wilson::Action action(gauge, {.kappa = 0.124});
-  const auto prepared =
-      action.in_precision(runtime::Decomposition(lattice, {1, 1, 1, 1}, session.block_owners()),
-                          {.precision = Precision::single, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
-  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, aggregate, null_vectors);
-  for (const int parity : {0, 1}) write_noise(aggregates.null_vectors().of(parity), seed, 0);
-  aggregates.orthonormalise();
-  coarse::CoarseMatrices matrices(aggregates);
-  matrices.compute(aggregates, *prepared->system(null_vectors, same_for_all(0.124)));
-  matrices.eliminate();
-
-  const FullField fine(prepared->lattice(), spinor_components, n);
-  for (const int parity : {0, 1}) write_noise(fine.of(parity), seed, static_cast<std::uint64_t>(null_vectors));
-  const FullField c = aggregates.coarse_field(n), image = aggregates.coarse_field(n), schur = aggregates.coarse_field(n);
-  aggregates.restrict(c, coarse::Aggregates::both(fine));
-  coarse::CoarseOperator operation(matrices, n);
-  for (const int parity : {0, 1}) operation.times_m(image.of(parity), c, 1);
-  blas::submit<blas::Fill>({&schur.even}, {0.0});
-  operation.apply(schur.odd, c.odd, {}, false, {});
-  std::vector<HostField> images;
-  for (const FullField* of : {&image, &schur}) {
-    aggregates.prolong(coarse::Aggregates::both(fine), *of);
-    std::vector<HostField> host(static_cast<std::size_t>(n), HostField(spinor_components, lattice));
-    for (const int parity : {0, 1}) transfer::store(host, fine.of(parity));
-    session.wait_all();
-    images.insert(images.end(), host.begin(), host.end());
-  }
-  return images;
-}
-
-}  // namespace
 
 // 128 and 2048 coarse sites of a parity, and numbers of vectors that do not fill what a thread takes: each kernel that the launch chooses
 // from.
