@@ -46,7 +46,7 @@ runtime::Decomposition cut(const Coord& part) {
 }
 
 HostGauge unit_links(const Box& box) {
-  HostGauge gauge{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+  HostGauge gauge{box.extents, HostReals(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site, 0.0), box.origin};
   for (std::size_t link = 0; link < gauge.data.size(); link += 18)
     for (const std::size_t diagonal : {0, 8, 16}) gauge.data[link + diagonal] = 1;
   return gauge;

@@ -259,12 +259,11 @@ runtime::Decomposition cut_over_ranks(const Context& context, const Coord& latti
   return cut;
 }
 
-std::vector<double> collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition,
-                              const Box& box) {
+HostReals collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition, const Box& box) {
   const Coord& lattice = decomposition.lattice();
   const Box own = decomposition.part();
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  using Reals = std::vector<double>;
+  using Reals = HostReals;
   const auto reals_of = [&](std::int64_t sites) { return static_cast<std::size_t>(sites) * reals_per_site; };
   Reals result(reals_of(volume(box.extents)));
   // Sites of `wanted` that the owner has, in the order in which they travel.

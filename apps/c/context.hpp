@@ -220,8 +220,7 @@ Source source_of(const Coord& lattice, const char* text);
 runtime::Decomposition cut_over_ranks(const Context& context, const Coord& lattice);
 /// A box of the lattice of which every rank has its part, so many numbers per site: this rank's own, which may reach over the lattice's
 /// edges. Collective.
-std::vector<double> collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition,
-                              const Box& box);
+HostReals collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition, const Box& box);
 HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box);
 
 }  // namespace quarkstar::c

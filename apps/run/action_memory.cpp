@@ -62,7 +62,7 @@ void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition
       const runtime::Block& block = decomposition.block(b);
       const double fields = gauge_field_bytes(block.extents, stage, borders);
       if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += fields;
-      bytes[host] += fields;  // for a GPU's block the copy that CPUs load and store
+      bytes[host] += fields;  // for a GPU's block the copy of which CPUs store a part, where rows of sites are cut
     }
     return bytes;
   };

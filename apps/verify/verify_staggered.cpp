@@ -48,7 +48,8 @@ struct FreeWave {
 std::vector<HostField> minus_square(const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
                                     const std::vector<HostField>& waves) {
   const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic, LayoutRequest{.reach = links.reach()});
-  const staggered::Links even(lattice, 0, links, 18), odd(lattice, 1, links, 18);
+  staggered::Links even(lattice, 0, 18), odd(lattice, 1, 18);
+  staggered::load(even, odd, links);
   const int n = static_cast<int>(waves.size());
   staggered::Dslash dslash(even, odd, n);
   std::vector<HostField> result(waves.size(), HostField(colour_components, links.fat.extents));
@@ -164,7 +165,7 @@ void check_milc(const json& golden, StaggeredCorrelators& correlators, std::vect
 
 HostField read_vector(const std::string& path) {
   const format::ScidacFieldFile file(path);
-  const std::vector<double> reals = file.read(file.description().records.front(), 6);
+  const HostReals reals = file.read(file.description().records.front(), 6);
   HostField field(colour_components, file.extents());
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {reals[2 * i], reals[2 * i + 1]};
   return field;

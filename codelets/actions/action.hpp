@@ -12,8 +12,13 @@ struct ActionRequest {
   Schur schur = Schur::asymmetric;
   std::optional<SchwarzSettings> schwarz{};
   Speed speed{};
-  Coord unit{2, 2, 2, 2};  ///< LayoutRequest::unit of the Krylov solver's lattice, where no Schwarz domains are
+  const PreparedAction* wide = nullptr;  ///< the same action in double precision, from which links may be copied
+  Coord unit{2, 2, 2, 2};                ///< LayoutRequest::unit of the Krylov solver's lattice, where no Schwarz domains are
 };
+
+inline transfer::WideLinks wide_links_of(const ActionRequest& request) {
+  return request.wide != nullptr ? request.wide->wide_links() : transfer::WideLinks{};
+}
 
 /// The operator of a solve: in double precision, for right-hand sides, corrections and true residuals; and that of the Krylov solver where
 /// it is another one.

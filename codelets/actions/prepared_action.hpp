@@ -1,6 +1,7 @@
 #pragma once
 // An operator in one precision: layout and links, and what a solve for n right-hand sides needs of it.
 #include "codelets/actions/linear_operator.hpp"
+#include "codelets/field/transfer.hpp"
 #include "codelets/stencil/tuning.hpp"
 
 #include <functional>
@@ -67,6 +68,9 @@ class PreparedAction {
   virtual std::vector<std::pair<std::string, double>> numbers() const { return {}; }
   /// Where the action has one: of its system with the action's own mass, for every mass.
   virtual Preconditioner preconditioner() { return {}; }
+
+  /// Its links where they are in double precision with 18 reals, and nothing else is to be stored with them.
+  virtual transfer::WideLinks wide_links() const { return {}; }
 
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.
   void prepare(int vectors) { stencil(vectors); }

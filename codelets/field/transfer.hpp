@@ -11,13 +11,20 @@
 
 namespace quarkstar::transfer {
 
+/// Links in double precision, of 18 reals, on the blocks and owners of others that come of the same host links; or none.
+struct WideLinks {
+  const LinkField *even = nullptr, *odd = nullptr;
+};
+
 /// Writes the links that touch the sites of either parity from `gauge`, those of direction mu times factors[mu], forward and backward side
 /// by side, and freezes both fields: the tasks have run on return. Each block's runs where its owner is, but for links of 8 reals, which
 /// CPUs make. `gauge` holds the whole lattice, or at least this rank's part and the layer before it in every direction that is cut between
 /// ranks. Throws ShapeError when it does not, when the fields are no such pair, or for other factors than 1 with links that are to be
 /// stored as 12 or 8 reals; Error(input) when links that are to be stored as 12 or 8 reals are further than 1e-4 from SU(3) (on all ranks
-/// that have parts of the lattice, which must all call).
-void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors = {1, 1, 1, 1});
+/// that have parts of the lattice, which must all call). wide: have come of the same; links of 18 or 12 reals are then copied from there,
+/// which spares a GPU the way from host memory, and have the same bits.
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors = {1, 1, 1, 1},
+                const WideLinks& wide = {});
 
 /// Field <- one vector in host memory per vector and slice (Field::site_vectors(); sites of the field's parity), and back. What is there
 /// must outlive the tasks (store: wait for the session before reading). The vectors hold the whole lattice (of which store writes this

@@ -1,5 +1,6 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/field/convert_cuda.hpp"
+#include "codelets/field/link_copy_codelet.hpp"
 #include "codelets/field/load_links_cuda.hpp"
 #include "codelets/field/places_of.hpp"
 #include "codelets/field/transfer.hpp"
@@ -279,7 +280,7 @@ void require_special_unitary(const HostGauge& gauge, int reals, bool distributed
 
 }  // namespace
 
-void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors) {
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors, const WideLinks& wide) {
   const Lattice& lattice = *even.lattice();
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
@@ -288,11 +289,17 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
   lattice.require_part("load_links", gauge.box(), 1);
   if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
-  const Codelet& codelet = load_links_codelet(lattice.precision(), even.reals());
-  for (const int b : lattice.local_blocks())
-    runtime::submit(codelet,
-                    LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, even.reals(), lattice.chunked()},
-                    {runtime::out(even.block(b)), runtime::out(odd.block(b))}, {}, placement_of(lattice.block(b)));
+  if (wide.even != nullptr && even.reals() != 8) {
+    const RowsForm form{even.reals()};
+    submit_link_copy("transfer.copy_links", even, *wide.even, form, true);
+    submit_link_copy("transfer.copy_links", odd, *wide.odd, form, true);
+  } else {
+    const Codelet& codelet = load_links_codelet(lattice.precision(), even.reals());
+    for (const int b : lattice.local_blocks())
+      runtime::submit(codelet,
+                      LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, even.reals(), lattice.chunked()},
+                      {runtime::out(even.block(b)), runtime::out(odd.block(b))}, {}, placement_of(lattice.block(b)));
+  }
   even.freeze();
   odd.freeze();
 }

@@ -1,6 +1,7 @@
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/gauge/host_pieces.cuh"
 #include "codelets/gauge/site_sums.hpp"
 #include "codelets/gauge/smear/smear_site.hpp"
 #include "codelets/su3/unitarize.hpp"
@@ -70,6 +71,37 @@ __global__ void __launch_bounds__(threads) copy_kernel(double* to, const double*
   box.copy<1>(to, from, start);
 }
 
+/// The link of a thread of a kernel with one for each of a piece, and the coordinates of its site.
+__device__ __forceinline__ bool find_link(const HostPiece& piece, const Box& box, const gauge::LinkPlace& place, std::int64_t& id, Coord& x,
+                                          Coord& local) {
+  id = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (id >= piece.links()) return false;
+  x = site_of(box, piece.first + id / 4);
+  for (int mu = 0; mu < 4; ++mu) x[mu] = (x[mu] + place.lattice[mu]) % place.lattice[mu];
+  return place.find(x, local);
+}
+
+__global__ void __launch_bounds__(threads) load_kernel(double* links, const __grid_constant__ HostPiece piece,
+                                                       const __grid_constant__ Box box, const __grid_constant__ gauge::LoadedLinks loaded) {
+  std::int64_t id;
+  Coord x, local;
+  if (find_link(piece, box, loaded.place, id, x, local))
+    loaded.write(links, local, static_cast<int>(id % 4), piece.reals + id * gauge::LinkShape::link_reals, x);
+}
+
+__global__ void __launch_bounds__(threads)
+    store_kernel(const __grid_constant__ HostPiece piece, const __grid_constant__ Box box, const double* links, const double* extra,
+                 const __grid_constant__ gauge::StoredLinks stored) {
+  std::int64_t id;
+  Coord x, local;
+  if (find_link(piece, box, stored.place, id, x, local))
+    stored.read(piece.reals + id * gauge::LinkShape::link_reals, links, extra, local, static_cast<int>(id % 4), x);
+}
+
+TimeSlices times_of(const gauge::LinkPlace& place) {
+  return {place.origin[3] + place.sites.origin[3], place.sites.extents[3], place.lattice[3]};
+}
+
 __global__ void __launch_bounds__(threads) sums_kernel(const double* memory, const __grid_constant__ gauge::LinkShape shape,
                                                        const __grid_constant__ gauge::LinkStrides strides, SumTable* tables) {
   const Work work = work_of_thread(shape.extents[0], shape.rows());
@@ -84,6 +116,18 @@ __global__ void __launch_bounds__(threads) sums_kernel(const double* memory, con
 }
 
 }  // namespace
+
+void launch_load(double* links, const HostGauge& host, const gauge::LoadedLinks& loaded, runtime::CudaStream stream) {
+  send_pieces("gauge.load", host, times_of(loaded.place), stream, [&](const HostPiece& piece) {
+    load_kernel<<<grid_of(piece.links(), 1), threads, 0, stream>>>(links, piece, host.box(), loaded);
+  });
+}
+
+void launch_store(HostGauge& host, const double* links, const double* extra, const gauge::StoredLinks& stored, runtime::CudaStream stream) {
+  fetch_pieces("gauge.store", host, times_of(stored.place), stream, [&](const HostPiece& piece) {
+    store_kernel<<<grid_of(piece.links(), 1), threads, 0, stream>>>(piece, host.box(), links, extra, stored);
+  });
+}
 
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream) {
   const gauge::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();

@@ -1,11 +1,20 @@
 #pragma once
 // Launches of the kernels that copy borders and make links, on a CUDA worker's stream.
+#include "codelets/gauge/host_gauge.hpp"
+#include "codelets/gauge/host_links.hpp"
 #include "codelets/gauge/smear/ape_site.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/graph/binned_sum.hpp"
 
 namespace quarkstar::cuda {
+
+/// links <- host, with the bits of LoadedLinks::write(). Waits for the host's part of the copies.
+void launch_load(double* links, const HostGauge& host, const gauge::LoadedLinks& loaded, runtime::CudaStream stream);
+
+/// host <- links, at the times of the block, of which it has all sites; with the bits of StoredLinks::read(). extra: or nullptr. They are
+/// there when the stream has ended.
+void launch_store(HostGauge& host, const double* links, const double* extra, const gauge::StoredLinks& stored, runtime::CudaStream stream);
 
 /// Enqueues one smearing step on every link of a block; the arguments' pointers are to device memory.
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream);

@@ -1,4 +1,6 @@
+#include "codelets/gauge/gauge_cuda.hpp"
 #include "codelets/gauge/gauge_field.hpp"
+#include "codelets/gauge/host_links.hpp"
 #include "codelets/lattice/boxes.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
@@ -12,16 +14,9 @@ namespace {
 
 using runtime::Call;
 
-/// Sites of a block, border included, and where the block is in the lattice.
-struct Place {
-  LinkShape shape;
-  Coord origin, lattice;
-  Box sites;  ///< in coordinates of the block
-};
-
 /// Calls body(coordinates in the lattice, coordinates in the block) for every site.
 template <class Body>
-void for_sites(const runtime::Team& team, const Place& place, Body&& body) {
+void for_sites(const runtime::Team& team, const LinkPlace& place, Body&& body) {
   const Box& sites = place.sites;
   const Coord rows{1, sites.extents[1], sites.extents[2], sites.extents[3]};
   team.for_range(volume(rows), [&](std::int64_t begin, std::int64_t end, int) {
@@ -36,72 +31,70 @@ void for_sites(const runtime::Team& team, const Place& place, Body&& body) {
 }
 
 struct LoadTask {
-  Place place;
+  LoadedLinks loaded;
   const HostGauge* host;
-  std::complex<double> boundary[4];
 };
 
 void run_load(Call& call) {
   const auto& task = call.arguments<LoadTask>();
   double* links = call.buffer<double>(0);
-  const LinkStrides strides = task.place.shape.strides();
-  const Coord& lattice = task.place.lattice;
+  const LinkPlace& place = task.loaded.place;
   const Box box = task.host->box();
-  for_sites(call.team(), task.place, [&](const Coord& x, const Coord& local) {
-    const std::int64_t index = index_in(box, x, lattice);
-    const std::ptrdiff_t offset = task.place.shape.offset(local);
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto from = task.host->link(index, mu);
-      const std::complex<double> phase = x[mu] == lattice[mu] - 1 ? task.boundary[mu] : 1.0;
-      double* to = links + offset + mu * strides.link;
-      for (std::size_t i = 0; i < 18; i += 2) {
-        to[static_cast<std::ptrdiff_t>(i) * strides.real] = phase.real() * from[i] - phase.imag() * from[i + 1];
-        to[static_cast<std::ptrdiff_t>(i + 1) * strides.real] = phase.real() * from[i + 1] + phase.imag() * from[i];
-      }
-    }
+  for_sites(call.team(), place, [&](const Coord& x, const Coord& local) {
+    const std::int64_t index = index_in(box, x, place.lattice);
+    for (int mu = 0; mu < 4; ++mu) task.loaded.write(links, local, mu, task.host->link(index, mu).data(), x);
   });
-}
-
-/// MILC's staggered phases: eta_x = (-1)^t, eta_y = (-1)^(t+x), eta_z = (-1)^(t+x+y), eta_t = 1.
-double staggered_phase(const Coord& x, int mu) {
-  const int exponent[] = {x[3], x[3] + x[0], x[3] + x[0] + x[1], 0};
-  return exponent[mu] % 2 == 0 ? 1.0 : -1.0;
 }
 
 /// Buffers: the links, then the extra links (where there are any).
 struct StoreTask {
-  Place place;
-  LinkShape extra_shape;
+  StoredLinks stored;
   HostGauge* host;
-  double scale, extra_scale;
-  bool has_extra, staggered_phases;
+  bool has_extra;
+
+  const double* extra(Call& call) const { return has_extra ? call.buffer<const double>(1) : nullptr; }
 };
 
 void run_store(Call& call) {
   const auto& task = call.arguments<StoreTask>();
-  const double* links = call.buffer<const double>(0);
-  const double* extra = task.has_extra ? call.buffer<const double>(1) : nullptr;
-  const LinkShape& shape = task.place.shape;
-  const LinkStrides strides = shape.strides(), extra_strides = task.extra_shape.strides();
-  const Coord& lattice = task.place.lattice;
+  const LinkPlace& place = task.stored.place;
+  const double *links = call.buffer<const double>(0), *extra = task.extra(call);
   const Box box = task.host->box();
-  for_sites(call.team(), task.place, [&](const Coord& x, const Coord& local) {
-    if (!contains(box, x, lattice)) return;
-    const std::int64_t index = index_in(box, x, lattice);
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto to = task.host->link(index, mu);
-      const double phase = task.staggered_phases ? staggered_phase(x, mu) : 1;
-      const double* from = links + shape.offset(local) + mu * strides.link;
-      for (std::ptrdiff_t i = 0; i < 18; ++i) to[static_cast<std::size_t>(i)] = phase * (task.scale * from[i * strides.real]);
-      if (extra == nullptr) continue;
-      const double* more = extra + task.extra_shape.offset(local) + mu * extra_strides.link;
-      for (std::ptrdiff_t i = 0; i < 18; ++i) to[static_cast<std::size_t>(i)] += phase * (task.extra_scale * more[i * extra_strides.real]);
-    }
+  for_sites(call.team(), place, [&](const Coord& x, const Coord& local) {
+    if (!contains(box, x, place.lattice)) return;
+    const std::int64_t index = index_in(box, x, place.lattice);
+    for (int mu = 0; mu < 4; ++mu) task.stored.read(task.host->link(index, mu).data(), links, extra, local, mu, x);
   });
 }
 
-const runtime::Codelet load_codelet("gauge.load", runtime::CodeletKind::copy, run_load);
-const runtime::Codelet store_codelet("gauge.store", runtime::CodeletKind::copy, run_store);
+#ifdef QUARKSTAR_CUDA
+void run_load_on_cuda(Call& call) {
+  const auto& task = call.arguments<LoadTask>();
+  cuda::launch_load(call.buffer<double>(0), *task.host, task.loaded, static_cast<runtime::CudaStream>(call.stream()));
+}
+void run_store_on_cuda(Call& call) {
+  const auto& task = call.arguments<StoreTask>();
+  cuda::launch_store(*task.host, call.buffer<const double>(0), task.extra(call), task.stored,
+                     static_cast<runtime::CudaStream>(call.stream()));
+}
+#else
+constexpr runtime::Implementation run_load_on_cuda = nullptr, run_store_on_cuda = nullptr;
+#endif
+
+const runtime::Codelet load_codelet("gauge.load", runtime::CodeletKind::copy, run_load, run_load_on_cuda);
+const runtime::Codelet store_codelet("gauge.store", runtime::CodeletKind::copy, run_store, run_store_on_cuda);
+/// Where rows of the box belong to several blocks.
+const runtime::Codelet store_part_codelet("gauge.store.part", runtime::CodeletKind::copy, run_store);
+
+/// Whether a block has all sites of the box that are at its times, so that they lie in one piece of the box's memory.
+bool has_whole_slices(const LinkPlace& place, const Box& box) {
+  Box at_its_times = box;
+  at_its_times.origin[3] = place.origin[3] + place.sites.origin[3];
+  at_its_times.extents[3] = place.sites.extents[3];
+  Box sites = place.sites;
+  for (std::size_t mu = 0; mu < 4; ++mu) sites.origin[mu] += place.origin[mu];
+  return contains(sites, at_its_times, place.lattice);
+}
 
 void require_within(const char* where, const Box& outer, const Box& inner, const GaugeField& links, const HostGauge& host) {
   if (!contains(outer, inner, links.lattice()) ||
@@ -163,8 +156,11 @@ Box GaugeField::sites_of(const runtime::Block& block) const {
 void load(const GaugeField& links, const HostGauge& host, const BoundaryAngles& boundary) {
   require_within("gauge::load", host.box(), links.decomposition().part(), links, host);
   for (const runtime::Block& block : links.blocks()) {
-    LoadTask task{{links.shape(block), block.origin, links.lattice(), {{}, block.extents}}, &host, {}};
-    for (std::size_t mu = 0; mu < 4; ++mu) task.boundary[mu] = boundary_phase(boundary[mu]);
+    LoadTask task{{{links.shape(block), block.origin, links.lattice(), {{}, block.extents}}, {}}, &host};
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      const std::complex<double> phase = boundary_phase(boundary[mu]);
+      task.loaded.boundary[mu] = {phase.real(), phase.imag()};
+    }
     runtime::submit(load_codelet, task, {runtime::out(links.handle(block))}, {}, {.owner = block.owner, .block = block.index});
   }
 }
@@ -175,14 +171,13 @@ void store(HostGauge& host, const GaugeField& links, const StoreOptions& options
   for (const runtime::Block& block : links.blocks()) {
     runtime::AccessList accesses{runtime::in(links.handle(block))};
     if (extra != nullptr) accesses.push_back(runtime::in(extra->handle(block)));
-    const StoreTask task{{links.shape(block), block.origin, links.lattice(), links.sites_of(block)},
-                         extra != nullptr ? extra->shape(block) : LinkShape{},
-                         &host,
-                         options.scale,
-                         options.extra_scale,
-                         extra != nullptr,
-                         options.staggered_phases};
-    runtime::submit(store_codelet, task, accesses, {}, {.owner = block.owner, .block = block.index});
+    const LinkPlace place{links.shape(block), block.origin, links.lattice(), links.sites_of(block)};
+    const StoreTask task{
+        {place, extra != nullptr ? extra->shape(block) : LinkShape{}, options.scale, options.extra_scale, options.staggered_phases},
+        &host,
+        extra != nullptr};
+    runtime::submit(has_whole_slices(place, host.box()) ? store_codelet : store_part_codelet, task, accesses, {},
+                    {.owner = block.owner, .block = block.index});
   }
 }
 

@@ -132,7 +132,7 @@ PropagatorFile::PropagatorFile(std::unique_ptr<ByteSource> source) : file_(std::
   }
 }
 
-std::vector<double> PropagatorFile::read_column(int spin, int colour, ChecksumPolicy policy) const {
+HostReals PropagatorFile::read_column(int spin, int colour, ChecksumPolicy policy) const {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.spin == spin && c.colour == colour; });
   if (found == columns_.end()) {
     throw Error(ErrorKind::input, file_.path(), fmt::format("the file has no column for source spin = {} color = {}", spin, colour),
@@ -141,7 +141,7 @@ std::vector<double> PropagatorFile::read_column(int spin, int colour, ChecksumPo
   return file_.read(description().records[found->record], spinor_reals, policy);
 }
 
-std::vector<double> PropagatorFile::read_source(ChecksumPolicy policy) const {
+HostReals PropagatorFile::read_source(ChecksumPolicy policy) const {
   if (!source_) {
     throw Error(ErrorKind::input, file_.path(), fmt::format("the file has no scalar source (type = {})", printable(type_)),
                 fmt::format("give a file of type {}", one_source_twelve_sinks));

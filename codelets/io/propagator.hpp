@@ -68,9 +68,9 @@ class PropagatorFile {
   const std::vector<Column>& columns() const noexcept { return columns_; }
 
   /// 24 doubles for each site. Throws Error(input) if the file has no such column or it is damaged.
-  std::vector<double> read_column(int spin, int colour, ChecksumPolicy policy = ChecksumPolicy::enforce) const;
+  HostReals read_column(int spin, int colour, ChecksumPolicy policy = ChecksumPolicy::enforce) const;
   /// eta(x) of a C1D12 file, two doubles for each site.
-  std::vector<double> read_source(ChecksumPolicy policy = ChecksumPolicy::enforce) const;
+  HostReals read_source(ChecksumPolicy policy = ChecksumPolicy::enforce) const;
 
  private:
   ScidacFieldFile file_;

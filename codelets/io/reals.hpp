@@ -1,5 +1,6 @@
 #pragma once
 // Runs of reals between file bytes and doubles.
+#include "codelets/gauge/host_gauge.hpp"
 #include "codelets/io/byteorder.hpp"
 #include "runtime/system/error.hpp"
 
@@ -47,10 +48,10 @@ inline bool encode_reals(int real_bytes, std::span<const double> in, ByteOrder o
   return real_bytes == 4 ? detail::encode_reals<float>(in, order, out) : detail::encode_reals<double>(in, order, out);
 }
 
-/// `count` zeros, or Error(environment) if there is no memory for them. where: the file, for the message.
-inline std::vector<double> allocate_reals(std::string_view where, std::size_t count) {
+/// `count` numbers without values, or Error(environment) if there is no memory for them. where: the file, for the message.
+inline HostReals allocate_reals(std::string_view where, std::size_t count) {
   try {
-    return std::vector<double>(count);
+    return HostReals(count);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::environment, where,
                 fmt::format("its data need {:.1f} GiB of memory, which the system does not give",

@@ -83,12 +83,12 @@ std::string ScidacFieldFile::file_text() const {
   return description_.user_file_xml ? lime_text(*source_, *description_.user_file_xml, longest_xml) : std::string();
 }
 
-std::vector<double> ScidacFieldFile::read(const ScidacRecord& record, int reals_per_site, ChecksumPolicy policy) const {
+HostReals ScidacFieldFile::read(const ScidacRecord& record, int reals_per_site, ChecksumPolicy policy) const {
   const std::int64_t sites = volume(extents_);
   const int real_bytes = real_bytes_of(*source_, record, sites, reals_per_site);
   const auto reals = static_cast<std::size_t>(reals_per_site);
   const std::size_t site_bytes = reals * static_cast<std::size_t>(real_bytes);
-  std::vector<double> field = allocate_reals(source_->name(), static_cast<std::size_t>(sites) * reals);
+  HostReals field = allocate_reals(source_->name(), static_cast<std::size_t>(sites) * reals);
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
   const std::int64_t chunk = std::min(records_per_chunk(site_bytes), sites);
   std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * site_bytes);
@@ -104,11 +104,11 @@ std::vector<double> ScidacFieldFile::read(const ScidacRecord& record, int reals_
   return field;
 }
 
-std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const {
+HostReals ScidacFieldFile::read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const auto reals = static_cast<std::size_t>(reals_per_site);
   int real_bytes = 0;
-  std::vector<double> field;
+  HostReals field;
   job.together([&] {
     if (!contains(box, part, extents_)) throw ShapeError("ScidacFieldFile::read_part", "the box does not hold the part");
     real_bytes = real_bytes_of(*source_, record, volume(extents_), reals_per_site);

@@ -29,11 +29,11 @@ class ScidacFieldFile {
   /// One field, lexicographic (x fastest), reals_per_site doubles for each site: 6 for a colour vector [colour][re,im],
   /// 24 for a spinor [spin][colour][re,im], 2 for a complex number, n times that where a record holds n data per site.
   /// Throws Error(input) if the record has another size, the checksum is wrong or missing, or a number is not finite.
-  std::vector<double> read(const ScidacRecord& record, int reals_per_site, ChecksumPolicy policy = ChecksumPolicy::enforce) const;
+  HostReals read(const ScidacRecord& record, int reals_per_site, ChecksumPolicy policy = ChecksumPolicy::enforce) const;
 
   /// Collective. The same of a box that holds this rank's part of the lattice and may reach over its edges. The parts of all ranks are
   /// the lattice, so their checksums make up the field's.
-  std::vector<double> read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const;
+  HostReals read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const;
 
  private:
   std::unique_ptr<ByteSource> source_;

@@ -36,14 +36,19 @@ TEST_CASE("staggered links of a rank come from those of its part") {
       mine.fat = cut_out(whole.fat, smear::hops_box(ranks.part(), lattice, 1));
       mine.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 3));
       const auto blocks = std::make_shared<Lattice>(ranks, Precision::double_, periodic, LayoutRequest{.most_lanes = 16, .reach = 3});
-      for (const int parity : {0, 1}) {
-        const staggered::Links from_part(blocks, parity, mine, 18), from_whole(blocks, parity, whole, 18);
-        CHECK(same_memory(from_part.fat, from_whole.fat));
-        CHECK(same_memory(*from_part.far, *from_whole.far));
+      using Pair = std::array<staggered::Links, 2>;
+      const auto loaded = [&](const smear::StaggeredLinks& links) {
+        std::unique_ptr<Pair> pair(new Pair{{{blocks, 0, 18}, {blocks, 1, 18}}});
+        staggered::load((*pair)[0], (*pair)[1], links);
+        return pair;
+      };
+      const auto from_part = loaded(mine), from_whole = loaded(whole);
+      for (const std::size_t parity : {0, 1}) {
+        CHECK(same_memory((*from_part)[parity].fat, (*from_whole)[parity].fat));
+        CHECK(same_memory(*(*from_part)[parity].far, *(*from_whole)[parity].far));
       }
       smear::StaggeredLinks thin = mine;
       thin.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 1));
-      if (thin.long_links.box().extents != mine.long_links.box().extents)
-        CHECK_THROWS_AS(staggered::Links(blocks, 0, thin, 18), ShapeError);
+      if (thin.long_links.box().extents != mine.long_links.box().extents) CHECK_THROWS_AS(loaded(thin), ShapeError);
     }
 }

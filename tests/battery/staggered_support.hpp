@@ -79,8 +79,10 @@ class DslashHarness {
             decomposition, c.precision, periodic,
             LayoutRequest{.most_lanes = c.most_lanes, .reach = links.reach(), .tile = c.tile, .vectors_in_lanes = c.vectors_in_lanes})),
         launch_(c.launch),
-        even_(lattice_, 0, links, c.long_reals),
-        odd_(lattice_, 1, links, c.long_reals) {}
+        even_(lattice_, 0, c.long_reals),
+        odd_(lattice_, 1, c.long_reals) {
+    staggered::load(even_, odd_, links);
+  }
 
   /// D chi for every vector on the whole lattice.
   std::vector<HostField> apply(std::span<const HostField> chi) {

@@ -107,7 +107,7 @@ TEST_CASE("a damaged restart file is refused, whatever byte it is") {
 
 TEST_CASE("a staggered restart file knows its links, source, colour and mass") {
   smear::StaggeredLinks links;
-  links.fat = {lattice, std::vector<double>(static_cast<std::size_t>(volume(lattice)) * HostGauge::reals_per_site)};
+  links.fat = {lattice, HostReals(static_cast<std::size_t>(volume(lattice)) * HostGauge::reals_per_site, 0.0)};
   for (std::int64_t site = 0; site < volume(lattice); ++site)
     for (int mu = 0; mu < 4; ++mu) links.fat.link(site, mu)[8] = 0.5;  // the real part of the middle of the diagonal
   const std::string equation = staggered::describe_operator("naive", links, runtime::Decomposition::uncut(lattice, 0));

@@ -68,7 +68,7 @@ TEST_CASE("outputs of a run can be read back") {
   SUBCASE("SciDAC propagator") {
     const format::PropagatorFile file(folder.file("run/propagator.lime"));
     CHECK(file.extents() == extents);
-    const std::vector<double> column = file.read_column(2, 1);
+    const HostReals column = file.read_column(2, 1);
     const HostField& expected = propagator.columns[7];
     REQUIRE(column.size() == 2 * expected.data.size());
     bool equal = true;

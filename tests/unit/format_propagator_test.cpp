@@ -13,9 +13,9 @@ constexpr std::uint64_t seed = 31337;
 constexpr Coord extents{3, 2, 4, 5};
 const auto sites = static_cast<std::size_t>(volume(extents));
 
-std::vector<double> column(int spin, int colour) { return random_reals(sites * 24, seed + static_cast<std::uint64_t>(3 * spin + colour)); }
+HostReals column(int spin, int colour) { return random_reals(sites * 24, seed + static_cast<std::uint64_t>(3 * spin + colour)); }
 
-std::vector<double> source() { return random_reals(sites * 2, seed - 1); }
+HostReals source() { return random_reals(sites * 2, seed - 1); }
 
 void write_propagator(const std::string& path, int real_bytes) {
   PropagatorWriteOptions options;
@@ -29,7 +29,7 @@ void write_propagator(const std::string& path, int real_bytes) {
   writer.commit();
 }
 
-std::vector<double> as_single(std::vector<double> reals) {
+HostReals as_single(HostReals reals) {
   for (double& v : reals) v = static_cast<double>(static_cast<float>(v));
   return reals;
 }

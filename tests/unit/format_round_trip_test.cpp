@@ -96,7 +96,7 @@ TEST_CASE("parts of a file, read in any order, give the same links and checksums
     write_gauge(path, format, gauge, options_for(gauge, 4));
     const GaugeFile file(path);
     const PayloadLayout& layout = file.info().layout;
-    HostGauge parts{layout.extents, std::vector<double>(gauge.data.size())};
+    HostGauge parts{layout.extents, HostReals(gauge.data.size(), 0.0)};
     PayloadChecksum total = file.new_checksum();
     std::vector<std::int64_t> starts;
     constexpr std::int64_t run = 7;  // does not divide the volume

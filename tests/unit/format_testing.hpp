@@ -91,7 +91,7 @@ inline Observables measure(const HostGauge& gauge) {
 inline HostGauge random_gauge(const Coord& extents, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<double> normal;
-  HostGauge gauge{extents, std::vector<double>(static_cast<std::size_t>(volume(extents)) * HostGauge::reals_per_site)};
+  HostGauge gauge{extents, HostReals(static_cast<std::size_t>(volume(extents)) * HostGauge::reals_per_site, 0.0)};
   for (std::int64_t site = 0; site < volume(extents); ++site) {
     for (int mu = 0; mu < 4; ++mu) {
       std::array<std::complex<double>, 3> a, b, c;
@@ -128,17 +128,17 @@ inline HostGauge rounded_to_single(HostGauge gauge) {
   return gauge;
 }
 
-inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+inline double largest_difference(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
   return largest;
 }
 
-inline std::vector<double> random_reals(std::size_t count, std::uint64_t seed) {
+inline HostReals random_reals(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::normal_distribution<double> normal;
-  std::vector<double> reals(count);
+  HostReals reals(count);
   for (double& v : reals) v = normal(engine);
   return reals;
 }

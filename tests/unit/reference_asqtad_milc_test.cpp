@@ -23,7 +23,7 @@ StaggeredLinks asqtad_on_sample(const std::filesystem::path& data) {
 
 Field read_colour_field(const std::filesystem::path& path) {
   const format::ScidacFieldFile file(path);
-  const std::vector<double> reals = file.read(file.description().records.front(), 6);
+  const HostReals reals = file.read(file.description().records.front(), 6);
   Field field(file.extents(), 1);
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {reals[2 * i], reals[2 * i + 1]};
   return field;

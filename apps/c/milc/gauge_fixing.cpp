@@ -127,7 +127,7 @@ class GaugeFixing {
       }
     });
     const Box wanted = with_border(cut_.part(), lattice(), 0, 1);
-    const std::vector<double> around = collected(g, reals, cut_, wanted);
+    const HostReals around = collected(g, reals, cut_, wanted);
     team_.for_range(sites, [&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end; ++i)
         for (int mu = 0; mu < 4; ++mu) {

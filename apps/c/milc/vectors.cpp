@@ -109,7 +109,7 @@ class Hopping {
     Box wanted = v.box();
     wanted.origin[mu] = (wanted.origin[mu] + step + lattice()[mu]) % lattice()[mu];
     const auto numbers = std::span(reinterpret_cast<const double*>(v.data.data()), 2 * v.data.size());
-    const std::vector<double> there = collected(numbers, 2 * colour_components, cut_, wanted);
+    const HostReals there = collected(numbers, 2 * colour_components, cut_, wanted);
     HostField result(colour_components, v.box());
     std::ranges::copy(there, reinterpret_cast<double*>(result.data.data()));
     return result;

@@ -77,7 +77,7 @@ std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decompos
     made->reals = {own.extents, {}, own.origin};
     return made;
   }
-  made->reals = {own.extents, std::vector<double>(static_cast<std::size_t>(volume(own.extents)) * HostGauge::reals_per_site), own.origin};
+  made->reals = {own.extents, HostReals(static_cast<std::size_t>(volume(own.extents)) * HostGauge::reals_per_site), own.origin};
   {
     const gauge::GaugeField links(decomposition, 1), term(decomposition, 0);
     gauge::load(links, gauge);
@@ -86,7 +86,7 @@ std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decompos
     gauge::store(made->reals, term);
     runtime::Session::current().wait_all();
   }
-  const std::vector<double>& reals = made->reals.data;
+  const HostReals& reals = made->reals.data;
   const runtime::Team& team = runtime::Session::current().cpu_team();
   std::vector<double> largest(static_cast<std::size_t>(team.threads()), 0);
   team.for_range(static_cast<std::int64_t>(reals.size()) / block_reals, [&](std::int64_t begin, std::int64_t end, int thread) {

@@ -33,7 +33,7 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
       most_lanes_(request.speed.most_lanes),
       even_(lattice(), 0, request.link_reals),
       odd_(lattice(), 1, request.link_reals) {
-  transfer::load_links(even_, odd_, gauge, parameters.links.link_factors());
+  transfer::load_links(even_, odd_, gauge, parameters.links.link_factors(), wide_links_of(request));
 }
 
 std::unique_ptr<quarkstar::EvenOdd> PreparedAction::system(int vectors, const PerVector& mass, std::optional<int> parity) {

@@ -24,8 +24,8 @@ PreparedActions Action::prepared(const runtime::Decomposition& decomposition, co
   PreparedActions prepared;
   auto outer = std::make_unique<PreparedAction>(decomposition, Precision::double_, links_, 18, request.speed, 0);
   if (request.precision != Precision::double_)
-    prepared.inner =
-        std::make_unique<PreparedAction>(decomposition, request.precision, links_, request.link_reals, request.speed, outer->link_bytes());
+    prepared.inner = std::make_unique<PreparedAction>(decomposition, request.precision, links_, request.link_reals, request.speed,
+                                                      outer->link_bytes(), outer.get());
   else if (links_.has_long && request.link_reals != 18)
     prepared.inner = std::make_unique<PreparedAction>(*outer, links_, request.link_reals);
   prepared.outer = std::move(outer);

@@ -24,24 +24,21 @@ struct Links {
   double long_scale = 0;
   double fat_unit = 1, long_unit = 1;  ///< of stored links; 1 but in half precision
 
-  /// Copies host links, which hold phases and coefficients (smear::StaggeredLinks), into the blocks; returns when they
-  /// are there, and frozen. On several ranks each holds host links of its part and of hops into it, or of more, and in
-  /// half precision all ranks call. long_reals is ignored where there are no long links. Throws ShapeError when a link
-  /// is missing, Error(input) for another long_reals than long_formats.
-  Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
-
-  /// The same with long links in another form; the fat ones are those of `near`, and not copied.
-  Links(const Links& near, const smear::StaggeredLinks& host, int long_reals);
-
-  /// Links without values, for measurements; long_reals 0: no long links.
+  /// Without values; long_reals 0: no long links. Throws Error(input) for another number than these and long_formats.
   Links(const LatticePointer& lattice, int parity, int long_reals);
+  /// The fat links of `near`, and long ones of another form without values.
+  Links(const Links& near, int long_reals);
 
   int long_reals() const { return far ? far->reals() : 0; }
-
- private:
-  /// Submits the loading of long links of so many reals.
-  void load_far(const smear::StaggeredLinks& host, int long_reals);
 };
+
+/// Copies host links, which hold phases and coefficients (smear::StaggeredLinks), to those of both parities; returns when they are there,
+/// and frozen. On several ranks each holds host links of its part and of hops into it, or of more, and in half precision all ranks call.
+/// Throws ShapeError when a link is missing. Room for long links goes where there are none. On a GPU they come from host memory once.
+void load(Links& even, Links& odd, const smear::StaggeredLinks& host);
+/// The same bits from links of the same host links in double precision, with 18 reals, on the same blocks, from where they are. Fat links
+/// that are shared with those stay.
+void copy(Links& even, Links& odd, const Links& wide_even, const Links& wide_odd, const smear::StaggeredLinks& host);
 
 /// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest
 /// component of the difference over |long_scale|, of both ends of every link that host holds; infinite where one does

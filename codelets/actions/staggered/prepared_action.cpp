@@ -54,10 +54,13 @@ stencil::Subject tuning_subject(Precision precision, int long_reals) {
 }
 
 PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
-                               int long_reals, const Speed& speed, double resident)
+                               int long_reals, const Speed& speed, double resident, const PreparedAction* wide)
     : quarkstar::PreparedAction(decomposition, tuning_subject(precision, links.has_long ? long_reals : 0), speed, resident),
-      even_(lattice(), 0, links, long_reals),
-      odd_(lattice(), 1, links, long_reals) {}
+      even_(lattice(), 0, long_reals),
+      odd_(lattice(), 1, long_reals) {
+  if (wide != nullptr) copy(even_, odd_, wide->even_, wide->odd_, links);
+  else load(even_, odd_, links);
+}
 
 void PreparedAction::check_mass(double mass) const {
   if (!(mass > 0) || !std::isfinite(mass))
@@ -67,7 +70,9 @@ void PreparedAction::check_mass(double mass) const {
 
 PreparedAction::PreparedAction(const PreparedAction& other, const smear::StaggeredLinks& links, int long_reals)
     : quarkstar::PreparedAction(other, tuning_subject(other.lattice()->precision(), long_reals)),
-      even_(other.even_, links, long_reals),
-      odd_(other.odd_, links, long_reals) {}
+      even_(other.even_, long_reals),
+      odd_(other.odd_, long_reals) {
+  copy(even_, odd_, other.even_, other.odd_, links);
+}
 
 }  // namespace quarkstar::staggered

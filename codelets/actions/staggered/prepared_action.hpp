@@ -10,9 +10,10 @@ stencil::Subject tuning_subject(Precision precision, int long_reals);
 
 class PreparedAction : public quarkstar::PreparedAction {
  public:
-  /// links: with all phases, of this rank's part and of hops into it, or more. Throws ShapeError when one is missing.
+  /// links: with all phases, of this rank's part and of hops into it, or more. Throws ShapeError when one is missing. wide: the same in
+  /// double precision, with links of 18 reals, from which they are copied, or nullptr.
   PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
-                 const Speed& speed, double resident);
+                 const Speed& speed, double resident, const PreparedAction* wide = nullptr);
 
   /// The same with long links of `long_reals` reals: layout, order of sites and fat links are those of `other`, which has long links.
   PreparedAction(const PreparedAction& other, const smear::StaggeredLinks& links, int long_reals);

@@ -50,7 +50,9 @@ PreparedActions Action::prepared(const runtime::Decomposition& decomposition, co
   outer.schwarz.reset();
   outer.unit = ActionRequest{}.unit;
   prepared.outer = make(decomposition, outer, 0);
-  prepared.inner = make(decomposition, request, prepared.outer->link_bytes());
+  ActionRequest inner = request;
+  inner.wide = prepared.outer.get();
+  prepared.inner = make(decomposition, inner, prepared.outer->link_bytes());
   return prepared;
 }
 

@@ -71,7 +71,7 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
       schur_(request.schur),
       even_(lattice(), 0, request.link_reals),
       odd_(lattice(), 1, request.link_reals) {
-  transfer::load_links(even_, odd_, gauge, parameters.link_factors());
+  transfer::load_links(even_, odd_, gauge, parameters.link_factors(), wide_links_of(request));
   if (!request.schwarz) return;
   const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters, schur_);
   schwarz_.emplace(even_, odd_, request.schwarz->domain, request.schwarz->steps, of_action.diagonal, of_action.scale);

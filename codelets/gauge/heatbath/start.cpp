@@ -18,7 +18,7 @@ HostGauge allocate(const Coord& lattice) {
   HostGauge gauge;
   gauge.extents = lattice;
   if constexpr (!runtime::backend::computes) return gauge;  // it may be larger than this machine
-  gauge.data.resize(static_cast<std::size_t>(volume(lattice) * HostGauge::reals_per_site));
+  gauge.data = HostReals(static_cast<std::size_t>(volume(lattice) * HostGauge::reals_per_site));
   return gauge;
 }
 
@@ -34,6 +34,7 @@ site::Link<double> haar_link(std::uint64_t seed, std::int64_t site, int mu) {
 
 HostGauge cold_start(const Coord& lattice) {
   HostGauge gauge = allocate(lattice);
+  std::fill(gauge.data.begin(), gauge.data.end(), 0.0);
   for (std::size_t link = 0; link < gauge.data.size(); link += 18)
     for (std::size_t diagonal = 0; diagonal < 18; diagonal += 8) gauge.data[link + diagonal] = 1.0;
   return gauge;

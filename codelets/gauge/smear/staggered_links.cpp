@@ -40,7 +40,7 @@ GaugeField loaded(GaugeField links, const HostGauge& gauge, const BoundaryAngles
 /// Room for the links that are kept.
 HostGauge room_for(const GaugeField& links, bool is_long) {
   const Box box = hops_box(links.decomposition().part(), links.lattice(), longest_hop(is_long));
-  return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+  return {box.extents, HostReals(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
 }
 
 }  // namespace
