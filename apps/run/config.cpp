@@ -104,7 +104,9 @@ void complete(RunConfig& config) {
   if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = kind.is_hermitian ? "cg" : "cgnr";
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
-  if (config.nrhs == 0) config.nrhs = kind.components;
+  constexpr int usual_nrhs = 12;  // the columns of a spinor: on GPUs and CPUs more gain little
+  if (config.nrhs == 0)
+    config.nrhs = find_krylov_solver(config.solver.solver)->mixes_vectors ? kind.components : std::max(kind.components, usual_nrhs);
   config.nrhs = std::min(config.nrhs, std::max(1, most_vectors / std::max(1, kind.slices(config.settings))));
   // No more in flight than there is to solve: groups of right-hand sides, or operators.
   const auto operators = operators_of(config);

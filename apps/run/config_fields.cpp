@@ -165,7 +165,7 @@ std::vector<Setting> make_settings() {
        [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); }, [](const RunConfig& c) -> json { return c.reunitarize; }},
       {"action", "NAME", action_help(), [](RunConfig& c, Text v) { c.action = &kind_named(parse_name(v, action_names())); },
        [](const RunConfig& c) -> json { return c.action->name; }},
-      {"nrhs", "N", "Right-hand sides solved together, 1 to 32: columns of a source (default 12), staggered also sources and masses (3)",
+      {"nrhs", "N", "Right-hand sides solved together, 1 to 32: columns, sources, masses (default 12, blockcg 3)",
        [](RunConfig& c, Text v) { c.nrhs = parse_integer(v, 1, most_vectors); }, [](const RunConfig& c) -> json { return c.nrhs; }},
       {"boundary", "D=B,...", "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.boundary = parse_boundary(v, c.boundary); },
