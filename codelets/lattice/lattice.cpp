@@ -15,6 +15,14 @@ bool Lattice::is_on_gpus(const runtime::Decomposition& decomposition) {
          std::all_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner < session.gpu_count(); });
 }
 
+std::optional<int> Lattice::only_gpu(const runtime::Decomposition& decomposition) {
+  const std::vector<int>& local = decomposition.local();
+  if (local.empty() || !is_on_gpus(decomposition)) return std::nullopt;
+  const int owner = decomposition.block(local.front()).owner;
+  if (std::any_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner != owner; })) return std::nullopt;
+  return runtime::Session::current().worker(owner).device;
+}
+
 int Lattice::vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus) {
   if (wanted != 1 && wanted != 8 && wanted != 16 && !(wanted == 12 && on_gpus))
     throw ShapeError("Lattice", "vectors in lanes are 8 or 16, on GPUs also 12");

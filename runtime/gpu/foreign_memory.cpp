@@ -157,6 +157,17 @@ void require_foreign_memory(const void* address, std::string_view argument) {
   if (type == host_memory) refuse("the CUDA driver says that the address is one of the host");
 }
 
+bool kernels_reach(const void* address, int device) {
+  const Driver& cuda = driver();
+  int its = -1;
+  if (!cuda.obstacle.empty() || !cuda.tells(address, of_device, its) || its != device) return false;
+  Opaque context = nullptr, own = nullptr;
+  if (!cuda.tells(address, of_context, context) || context == nullptr) return true;
+  check(cuda.retain(&own, device), "to take the device's context");
+  cuda.release(device);
+  return context == own;
+}
+
 void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) {
   if (what.rows == 0) return;
   const Driver& cuda = driver();
@@ -179,6 +190,12 @@ void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) 
     check(cuda.copy_rows(&copy, stream), "the copy");
   }
   check(cuda.wait_for_stream(stream), "to wait for the stream");
+}
+
+void wait_for_foreign(const void* address, void* stream) {
+  // A byte is copied, since the default stream waits for others when something is enqueued there.
+  std::byte byte{};
+  copy_foreign({const_cast<void*>(address), &byte, 1, 1, 1}, ForeignCopy::to_host, stream);
 }
 
 }  // namespace quarkstar::runtime

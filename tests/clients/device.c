@@ -1,5 +1,6 @@
-/* A program whose fields are in GPU memory, in a context of its own and on a stream of its own: what the C library makes of them has the bits
- * of fields in host memory, nothing beside them changes, and the program's context is as before.
+/* A program whose fields are in GPU memory, in a context of its own, or in the device's, which a session on the GPU has too, and on a stream
+ * of its own: what the C library makes of them has the bits of fields in host memory, nothing beside them changes, and the program's context
+ * is as before.
  *     device DEVICES      the session's devices: cpu, cuda
  * It knows CUDA's driver alone, which may be the stand-in of tests/fake/fake_cuda.cpp. */
 #include "client.h"
@@ -18,6 +19,7 @@ static struct {
   int (*cuDeviceGetCount)(int *);
   int (*cuCtxCreate_v2)(void **, unsigned, int);
   int (*cuCtxGetCurrent)(void **);
+  int (*cuDevicePrimaryCtxRetain)(void **, int);
   int (*cuCtxPopCurrent_v2)(void **);
   int (*cuCtxPushCurrent_v2)(void *);
   int (*cuStreamCreate)(void **, unsigned);
@@ -40,6 +42,7 @@ static int load(void) {
   FIND(cuDeviceGetCount);
   FIND(cuCtxCreate_v2);
   FIND(cuCtxGetCurrent);
+  FIND(cuDevicePrimaryCtxRetain);
   FIND(cuCtxPopCurrent_v2);
   FIND(cuCtxPushCurrent_v2);
   FIND(cuStreamCreate);
@@ -133,6 +136,25 @@ static void solves(qs_operator *op, int components, qs_layout layout, qs_precisi
   free_pair(b);
 }
 
+/* All layouts, on all kinds of streams. */
+static void all_solves(qs_operator *w, qs_operator *s, int all_precisions) {
+  void *const streams[3] = {stream, NULL, (void *)(uintptr_t)2}; /* 2: CU_STREAM_PER_THREAD */
+  for (from_pool = 0; from_pool < 2; ++from_pool)
+    for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA_PROPAGATOR; ++layout) {
+      given = streams[layout % 3];
+      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
+      solves(s, 3, (qs_layout)layout, QS_SINGLE, QS_EVEN);
+      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_ODD);
+      if (!all_precisions) continue;
+      solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_BOTH);
+      solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_ODD);
+      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_EVEN);
+      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
+    }
+  from_pool = 0;
+  given = stream;
+}
+
 static void links_in_layouts(qs_session *session, qs_gauge *gauge) {
   for (int precision = QS_DOUBLE; precision <= QS_SINGLE; ++precision)
     for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA; ++layout) {
@@ -200,7 +222,6 @@ int main(int argc, char **argv) {
   CHECK(cuda.cuCtxPopCurrent_v2(&context) == 0);
   CHECK(cuda.cuCtxCreate_v2(&outer, 0, 0) == 0); /* the current one is another than that of the fields */
 
-  void *const streams[3] = {stream, NULL, (void *)(uintptr_t)2}; /* 2: CU_STREAM_PER_THREAD */
   given = stream;
   static double u[sites * link_reals];
   qs_links links = {.struct_size = sizeof links, .data = {u}};
@@ -219,15 +240,7 @@ int main(int argc, char **argv) {
   qs_operator *w = NULL, *s = NULL;
   OK(qs_operator_create(gauge, "wilson", wilson, 2, &w));
   OK(qs_operator_create(gauge, "hisq", staggered, 1, &s));
-  for (from_pool = 0; from_pool < 2; ++from_pool)
-    for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA_PROPAGATOR; ++layout) {
-      given = streams[layout % 3];
-      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
-      solves(s, 3, (qs_layout)layout, QS_SINGLE, QS_EVEN);
-      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_ODD);
-    }
-  from_pool = 0;
-  given = stream;
+  all_solves(w, s, 0);
   refusals(session, gauge, w);
 
   /* A source and correlators. */
@@ -244,6 +257,11 @@ int main(int argc, char **argv) {
   qs_correlators_free(here);
   qs_correlators_free(there);
   free_pair(b);
+
+  /* In the device's own context, from where kernels of a session take them. */
+  CHECK(cuda.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cuda.cuCtxPushCurrent_v2(context) == 0);
+  CHECK(cuda.cuStreamCreate(&stream, 0) == 0 && cuda.cuCtxPopCurrent_v2(&context) == 0);
+  all_solves(w, s, 1);
 
   CHECK(cuda.cuCtxGetCurrent(&now) == 0 && now == outer);
   qs_operator_free(w);
