@@ -148,8 +148,11 @@ static void all_solves(qs_operator *w, qs_operator *s, int all_precisions) {
       if (!all_precisions) continue;
       solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_BOTH);
       solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_ODD);
-      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_EVEN);
-      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
+      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_ODD);
+      for (int parity = QS_BOTH; parity <= QS_ODD; ++parity) {
+        solves(s, 3, (qs_layout)layout, QS_SINGLE, (qs_parity)parity);
+        solves(s, 3, (qs_layout)layout, QS_DOUBLE, (qs_parity)parity);
+      }
     }
   from_pool = 0;
   given = stream;
