@@ -136,6 +136,22 @@ static void solves(qs_operator *op, int components, qs_layout layout, qs_precisi
   free_pair(b);
 }
 
+/* Solves for n vectors of an operator with other settings: one source for all masses, a residual that the host takes, a fifth dimension. */
+static void other_solves(qs_gauge *gauge, const char *action, const qs_setting *settings, size_t count, int sources, const qs_solve_options *options) {
+  enum { n = 2 };
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, action, settings, count, &op));
+  const int components = qs_operator_components(op);
+  pair *const b = new_pair(sources, components, QS_EVEN_ODD, QS_DOUBLE, 7), *const x = new_pair(n, components, QS_EVEN_ODD, QS_DOUBLE, 8);
+  OK(qs_operator_solve(op, options, &b->gpu, &x->gpu, NULL));
+  same(&b->array);
+  OK(qs_operator_solve(op, options, &b->host, &x->host, NULL));
+  same(&x->array);
+  free_pair(x);
+  free_pair(b);
+  qs_operator_free(op);
+}
+
 /* All layouts, on all kinds of streams. */
 static void all_solves(qs_operator *w, qs_operator *s, int all_precisions) {
   void *const streams[3] = {stream, NULL, (void *)(uintptr_t)2}; /* 2: CU_STREAM_PER_THREAD */
@@ -265,6 +281,13 @@ int main(int argc, char **argv) {
   CHECK(cuda.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cuda.cuCtxPushCurrent_v2(context) == 0);
   CHECK(cuda.cuStreamCreate(&stream, 0) == 0 && cuda.cuCtxPopCurrent_v2(&context) == 0);
   all_solves(w, s, 1);
+  const qs_setting shifted[] = {{"masses", "0.4,0.8"}, {"solver", "multishift"}}, wall[] = {{"mass", "0.3"}, {"ls", "4"}};
+  const double relative[] = {1e-6, 0}, scales[] = {0.5, 3};
+  const qs_solve_options scaled = {.struct_size = sizeof scaled, .solution_scales = scales},
+                         by_host = {.struct_size = sizeof by_host, .relative_tolerances = relative};
+  other_solves(gauge, "hisq", shifted, 2, 1, &scaled);
+  other_solves(gauge, "domain-wall", wall, 2, 2, &scaled);
+  other_solves(gauge, "hisq", staggered, 1, 2, &by_host);
 
   CHECK(cuda.cuCtxGetCurrent(&now) == 0 && now == outer);
   qs_operator_free(w);
