@@ -59,13 +59,15 @@ class Copies {
   /// Sites of each array that are copied, of `pitch` bytes each, the first `width` of which are the field's.
   struct Sites {
     std::size_t first, count, width, pitch;
+    /// Of the array up to the last of them.
+    std::size_t bytes() const { return (first + count - 1) * pitch + width; }
   };
   Copies(const Sites& sites, void* stream) : sites_(sites), stream_(stream) {}
 
   /// Puts the address of a copy in the place of the array's. read: it begins with what the array has.
   void put(void*& array, bool read) {
-    const std::size_t bytes = (sites_.first + sites_.count - 1) * sites_.pitch + sites_.width;
-    const Copy& copy = copies_.emplace_back(Copy{static_cast<std::byte*>(array), std::make_unique_for_overwrite<std::byte[]>(bytes)});
+    const Copy& copy =
+        copies_.emplace_back(Copy{static_cast<std::byte*>(array), std::make_unique_for_overwrite<std::byte[]>(sites_.bytes())});
     if (read) move(copy, runtime::ForeignCopy::to_host);
     array = copy.here.get();
   }
@@ -232,12 +234,13 @@ CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int 
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   std::vector<void*> data(vectors.data, vectors.data + (propagator ? 1 : vectors.count));
   const auto used = std::span(data).subspan(propagator ? 0 : static_cast<std::size_t>(first), propagator ? 1 : static_cast<std::size_t>(n));
+  const Copies::Sites sites = sites_of(vectors, part, components, parity);
   const bool direct = vectors.location == QS_CUDA && gpu &&
-                      std::ranges::all_of(used, [gpu](const void* array) { return runtime::kernels_reach(array, *gpu); });
+                      std::ranges::all_of(used, [&](const void* array) { return runtime::kernels_reach(array, sites.bytes(), *gpu); });
   if (direct) {
     runtime::wait_for_foreign(used.front(), vectors.cuda_stream);
   } else if (vectors.location == QS_CUDA) {
-    copies_ = std::make_shared<Copies>(sites_of(vectors, part, components, parity), vectors.cuda_stream);
+    copies_ = std::make_shared<Copies>(sites, vectors.cuda_stream);
     // What is written lies between other columns, or other sites.
     const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
     for (void*& array : used) copies_->put(array, read || among_others);

@@ -16,11 +16,8 @@ bool Lattice::is_on_gpus(const runtime::Decomposition& decomposition) {
 }
 
 std::optional<int> Lattice::only_gpu(const runtime::Decomposition& decomposition) {
-  const std::vector<int>& local = decomposition.local();
-  if (local.empty() || !is_on_gpus(decomposition)) return std::nullopt;
-  const int owner = decomposition.block(local.front()).owner;
-  if (std::any_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner != owner; })) return std::nullopt;
-  return runtime::Session::current().worker(owner).device;
+  if (!is_on_gpus(decomposition) || runtime::Session::current().gpu_count() != 1) return std::nullopt;
+  return runtime::Session::current().worker(0).device;
 }
 
 int Lattice::vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus) {

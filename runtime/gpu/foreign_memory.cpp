@@ -18,8 +18,8 @@ namespace {
 using Address = unsigned long long;
 using Opaque = void*;
 constexpr int success = 0;
-constexpr int of_context = 1, of_memory_type = 2, of_device = 9;  // CU_POINTER_ATTRIBUTE_*
-constexpr unsigned host_memory = 1, any_memory = 4;               // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED
+constexpr int of_context = 1, of_memory_type = 2, of_device = 9, of_first = 11, of_size = 12;  // CU_POINTER_ATTRIBUTE_*
+constexpr unsigned host_memory = 1, any_memory = 4;                                            // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED
 
 /// CUDA_MEMCPY2D.
 struct Copy2d {
@@ -157,10 +157,14 @@ void require_foreign_memory(const void* address, std::string_view argument) {
   if (type == host_memory) refuse("the CUDA driver says that the address is one of the host");
 }
 
-bool kernels_reach(const void* address, int device) {
+bool kernels_reach(const void* address, std::size_t bytes, int device) {
   const Driver& cuda = driver();
   int its = -1;
   if (!cuda.obstacle.empty() || !cuda.tells(address, of_device, its) || its != device) return false;
+  Address first = 0;
+  std::size_t size = 0;
+  if (!cuda.tells(address, of_first, first) || !cuda.tells(address, of_size, size)) return false;
+  if (reinterpret_cast<std::uintptr_t>(address) - first + bytes > size) return false;
   Opaque context = nullptr, own = nullptr;
   if (!cuda.tells(address, of_context, context) || context == nullptr) return true;
   check(cuda.retain(&own, device), "to take the device's context");

@@ -10,8 +10,9 @@ namespace quarkstar::runtime {
 void require_foreign_memory(const void* address, std::string_view argument);
 
 /// Whether kernels that this process launches on a device, by number, can use memory of a GPU: it is the device's, and belongs to the
-/// device's own context or, as that of a pool, to none. In other contexts they would need the owner's leave.
-bool kernels_reach(const void* address, int device);
+/// device's own context or, as that of a pool, to none. In other contexts they would need the owner's leave. Nor where fewer bytes are
+/// there: a copy then says so, where a kernel would take the context along.
+bool kernels_reach(const void* address, std::size_t bytes, int device);
 
 /// Waits for what is enqueued on `stream`, a CUstream of the context that the memory belongs to (nullptr: its default stream), before
 /// kernels on streams of our own use the memory. Throws as copy_foreign().

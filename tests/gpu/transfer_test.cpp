@@ -154,8 +154,8 @@ TEST_CASE("which memory kernels reach, and what is waited for") {
   REQUIRE(cudaMallocAsync(&pooled, 100, stream) == cudaSuccess);
   REQUIRE(cudaMallocManaged(&managed, 100, cudaMemAttachGlobal) == cudaSuccess);
   for (const void* address : {static_cast<const void*>(plain.get()), static_cast<const void*>(pooled), static_cast<const void*>(managed)}) {
-    CHECK(runtime::kernels_reach(address, 0));
-    CHECK(!runtime::kernels_reach(address, 1));
+    CHECK(runtime::kernels_reach(address, 100, 0));
+    CHECK(!runtime::kernels_reach(address, 100, 1));
     // The default stream waits for those that are not apart.
     for (const auto& [busy, told] : {std::pair<cudaStream_t, cudaStream_t>{stream, stream}, {blocking, nullptr}}) {
       bool done = false;
@@ -168,7 +168,8 @@ TEST_CASE("which memory kernels reach, and what is waited for") {
       CHECK(done);
     }
   }
-  CHECK(!runtime::kernels_reach(&blocking, 0));
+  CHECK(!runtime::kernels_reach(plain.get(), std::size_t{1} << 30, 0));
+  CHECK(!runtime::kernels_reach(&blocking, sizeof blocking, 0));
   cudaFree(managed);
   cudaFree(pooled);
   cudaStreamDestroy(blocking);
