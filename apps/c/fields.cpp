@@ -235,8 +235,10 @@ CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int 
   std::vector<void*> data(vectors.data, vectors.data + (propagator ? 1 : vectors.count));
   const auto used = std::span(data).subspan(propagator ? 0 : static_cast<std::size_t>(first), propagator ? 1 : static_cast<std::size_t>(n));
   const Copies::Sites sites = sites_of(vectors, part, components, parity);
-  const bool direct = vectors.location == QS_CUDA && gpu &&
-                      std::ranges::all_of(used, [&](const void* array) { return runtime::kernels_reach(array, sites.bytes(), *gpu); });
+  const auto reached = [&](const void* array) {  // reals of a GPU are aligned
+    return reinterpret_cast<std::uintptr_t>(array) % bytes_of(vectors.precision) == 0 && runtime::kernels_reach(array, sites.bytes(), *gpu);
+  };
+  const bool direct = vectors.location == QS_CUDA && gpu && std::ranges::all_of(used, reached);
   if (direct) {
     runtime::wait_for_foreign(used.front(), vectors.cuda_stream);
   } else if (vectors.location == QS_CUDA) {
