@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,13 +59,15 @@ class Copies {
   /// Sites of each array that are copied, of `pitch` bytes each, the first `width` of which are the field's.
   struct Sites {
     std::size_t first, count, width, pitch;
+    /// Of the array up to the last of them.
+    std::size_t bytes() const { return (first + count - 1) * pitch + width; }
   };
   Copies(const Sites& sites, void* stream) : sites_(sites), stream_(stream) {}
 
   /// Puts the address of a copy in the place of the array's. read: it begins with what the array has.
   void put(void*& array, bool read) {
-    const std::size_t bytes = (sites_.first + sites_.count - 1) * sites_.pitch + sites_.width;
-    const Copy& copy = copies_.emplace_back(Copy{static_cast<std::byte*>(array), std::make_unique_for_overwrite<std::byte[]>(bytes)});
+    const Copy& copy =
+        copies_.emplace_back(Copy{static_cast<std::byte*>(array), std::make_unique_for_overwrite<std::byte[]>(sites_.bytes())});
     if (read) move(copy, runtime::ForeignCopy::to_host);
     array = copy.here.get();
   }
@@ -138,11 +142,11 @@ Copies copies_of(qs_links& here, std::int64_t sites, bool read) {
 }
 
 /// Vectors of a description whose arrays are at `data`.
-HostVectors described(const qs_vectors& vectors, const std::vector<void*>& data, int first, int n, int components, const Box& part) {
+VectorArrays described(const qs_vectors& vectors, const std::vector<void*>& data, int first, int n, int components, const Box& part) {
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   const std::size_t number = 2 * bytes_of(vectors.precision), of_site = static_cast<std::size_t>(components),
                     colours = static_cast<std::size_t>(colour_components);
-  HostVectors here;
+  VectorArrays here;
   here.count = n;
   here.components = components;
   here.box = part;
@@ -171,12 +175,13 @@ Copies::Sites sites_of(const qs_vectors& vectors, const Box& part, int component
 }
 
 /// Waits for the tasks in which the caller's memory is used: for all of them, before an error goes on. failure: that of their submission.
-void wait_for_copies(const Field& field, std::exception_ptr failure = nullptr) {
-  for (const int b : field.lattice()->local_blocks()) try {
-      runtime::wait_for_tasks(field.block(b), true);
-    } catch (...) {
-      if (failure == nullptr) failure = std::current_exception();
-    }
+void wait_for_copies(const std::vector<const Field*>& fields, std::exception_ptr failure = nullptr) {
+  for (const Field* field : fields)
+    for (const int b : field->lattice()->local_blocks()) try {
+        runtime::wait_for_tasks(field->block(b), true);
+      } catch (...) {
+        if (failure == nullptr) failure = std::current_exception();
+      }
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
@@ -224,39 +229,50 @@ void check_vectors(const qs_vectors& vectors, const char* argument, int componen
   for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require_array(vectors.data[v], vectors.location, argument);
 }
 
-CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read) {
+CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read,
+                               std::optional<int> gpu) {
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   std::vector<void*> data(vectors.data, vectors.data + (propagator ? 1 : vectors.count));
-  if (vectors.location == QS_CUDA) {
-    copies_ = std::make_shared<Copies>(sites_of(vectors, part, components, parity), vectors.cuda_stream);
+  const auto used = std::span(data).subspan(propagator ? 0 : static_cast<std::size_t>(first), propagator ? 1 : static_cast<std::size_t>(n));
+  const Copies::Sites sites = sites_of(vectors, part, components, parity);
+  const auto reached = [&](const void* array) {  // reals of a GPU are aligned
+    return reinterpret_cast<std::uintptr_t>(array) % bytes_of(vectors.precision) == 0 && runtime::kernels_reach(array, sites.bytes(), *gpu);
+  };
+  const bool direct = vectors.location == QS_CUDA && gpu && std::ranges::all_of(used, reached);
+  if (direct) {
+    runtime::wait_for_foreign(used.front(), vectors.cuda_stream);
+  } else if (vectors.location == QS_CUDA) {
+    copies_ = std::make_shared<Copies>(sites, vectors.cuda_stream);
     // What is written lies between other columns, or other sites.
     const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
-    for (int v = propagator ? 0 : first; v < (propagator ? 1 : first + n); ++v)
-      copies_->put(data[static_cast<std::size_t>(v)], read || among_others);
+    for (void*& array : used) copies_->put(array, read || among_others);
   }
   here_ = described(vectors, data, first, n, components, part);
+  here_.on_gpu = direct ? 1 : 0;
 }
 
 void CallersVectors::give_back() const {
   if (copies_) copies_->give_back();
 }
 
-void load(const Field& field, const HostVectors& vectors, qs_parity parity) {
+void load(const Field& field, const VectorArrays& vectors, qs_parity parity) {
   if (!is_in(parity, field.parity())) return blas::submit<blas::Fill>({&field}, {0.0});
   transfer::load(field, vectors.first(field.vectors()));
-  wait_for_copies(field);
+  wait_for_copies({&field});
 }
 
-void store(const HostVectors& vectors, const Field& field, qs_parity parity) {
-  if (!is_in(parity, field.parity())) return;
-  for (const int b : field.lattice()->local_blocks()) runtime::wait_for_tasks(field.block(b));  // maybe for other ranks
+void store(const VectorArrays& vectors, std::initializer_list<const Field*> fields, qs_parity parity) {
+  std::vector<const Field*> asked;
+  std::ranges::copy_if(fields, std::back_inserter(asked), [parity](const Field* field) { return is_in(parity, field->parity()); });
+  for (const Field* field : asked)
+    for (const int b : field->lattice()->local_blocks()) runtime::wait_for_tasks(field->block(b));  // maybe for other ranks
   std::exception_ptr failure;
   try {
-    transfer::store(vectors, field);
+    for (const Field* field : asked) transfer::store(vectors, *field);
   } catch (...) {
     failure = std::current_exception();
   }
-  wait_for_copies(field, failure);
+  wait_for_copies(asked, failure);
 }
 
 std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part) {
@@ -266,7 +282,7 @@ std::vector<HostField> zero_fields(std::size_t n, int components, const Box& par
   return fields;
 }
 
-void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, const runtime::Team& team) {
+void copy(const VectorArrays& to, const VectorArrays& from, qs_parity parity, const runtime::Team& team) {
   with_components(to.components, [&](auto components) {
     team.for_range(volume(to.box.extents), [&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t site = begin; site < end; ++site) {
@@ -283,15 +299,15 @@ void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, cons
 }
 
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int n, int components, const Box& part, const runtime::Team& team) {
-  const CallersVectors theirs(vectors, 0, n, components, part, QS_BOTH, true);
+  const CallersVectors theirs(vectors, 0, n, components, part, QS_BOTH, true, std::nullopt);
   std::vector<HostField> fields = zero_fields(static_cast<std::size_t>(n), components, part);
-  copy(HostVectors::to_write(fields), theirs.here(), QS_BOTH, team);
+  copy(VectorArrays::to_write(fields), theirs.here(), QS_BOTH, team);
   return fields;
 }
 
 void vector_to(const qs_vectors& vectors, int number, const HostField& field, const runtime::Team& team) {
-  const CallersVectors theirs(vectors, number, 1, field.components, field.box(), QS_BOTH, false);
-  copy(theirs.here(), HostVectors::to_read({&field, 1}), QS_BOTH, team);
+  const CallersVectors theirs(vectors, number, 1, field.components, field.box(), QS_BOTH, false, std::nullopt);
+  copy(theirs.here(), VectorArrays::to_read({&field, 1}), QS_BOTH, team);
   theirs.give_back();
 }
 

@@ -2,12 +2,14 @@
 // Fields of the caller, in any of the layouts, to and from the library's own.
 #include "apps/c/quarkstar.h"
 #include "codelets/field/field.hpp"
-#include "codelets/field/host_vectors.hpp"
+#include "codelets/field/vector_arrays.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/system/team.hpp"
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace quarkstar::c {
@@ -26,30 +28,33 @@ inline bool is_in(qs_parity asked, int parity) { return asked == QS_BOTH || pari
 
 class Copies;
 
-/// Vectors first, ..., first + n - 1 of the caller: where they are, or copies in host memory of what is in GPU memory, for as long as this
-/// lives. Of one parity alone the sites of the other one are not used.
+/// Vectors first, ..., first + n - 1 of the caller: where they are, or copies in host memory of what is in GPU memory that tasks do not
+/// reach, for as long as this lives. Of one parity alone the sites of the other one are not used.
 class CallersVectors {
  public:
-  /// read: the numbers there are used. Not read: they are only kept where nothing is written.
-  CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read);
-  const HostVectors& here() const { return here_; }
+  /// gpu: by number, which alone works on the fields (Lattice::only_gpu()); none: there is no such one, or the host needs the numbers.
+  /// read: the numbers there are used. Not read: they are only kept where nothing is written. What is enqueued on the caller's stream has
+  /// run when this returns.
+  CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read,
+                 std::optional<int> gpu);
+  const VectorArrays& here() const { return here_; }
   /// What has been written in copies goes to GPU memory.
   void give_back() const;
 
  private:
-  HostVectors here_;
+  VectorArrays here_;
   std::shared_ptr<Copies> copies_;
 };
 
-/// Field <- vectors where its sites are asked for, else zeros; and back, where they are asked for, once the tasks that write the field have
-/// run. These wait for their tasks, since the caller's memory may go as soon as this thread waits for anything else.
-void load(const Field& field, const HostVectors& vectors, qs_parity parity);
-void store(const HostVectors& vectors, const Field& field, qs_parity parity);
+/// Field <- vectors where its sites are asked for, else zeros; and fields to vectors, where they are asked for, once the tasks that write
+/// them have run. These wait for their tasks, since the caller's memory may go as soon as this thread waits for anything else.
+void load(const Field& field, const VectorArrays& vectors, qs_parity parity);
+void store(const VectorArrays& vectors, std::initializer_list<const Field*> fields, qs_parity parity);
 
 /// n fields of zeros.
 std::vector<HostField> zero_fields(std::size_t n, int components, const Box& part);
 /// Copies vectors on the sites of a parity, or of both, to others of the same box and kind.
-void copy(const HostVectors& to, const HostVectors& from, qs_parity parity, const runtime::Team& team);
+void copy(const VectorArrays& to, const VectorArrays& from, qs_parity parity, const runtime::Team& team);
 /// Copies vectors 0, ..., n - 1 on all sites.
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int n, int components, const Box& part, const runtime::Team& team);
 /// Copies a field to a vector.

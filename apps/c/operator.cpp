@@ -272,17 +272,18 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
     app::require_same_settings_everywhere(app::setting_line("vectors", in.count) + app::setting_line("masses", masses) +
                                           app::setting_line("adjoint", how.adjoint != 0) +
                                           app::setting_line("parity", static_cast<int>(how.parity)));
+    const std::optional<int> gpu = Lattice::only_gpu(*op->decomposition);
     const qs_parity from = how.parity == QS_BOTH ? QS_BOTH : how.parity == QS_EVEN ? QS_ODD : QS_EVEN;
     for (int first = 0; first < in.count; first += op->config.nrhs) {
       const int n = std::min(op->config.nrhs, in.count - first);
       std::optional<CallersVectors> theirs, results;
       op->context->job->together([&] {
-        theirs.emplace(in, first, n, op->kind().components, part, from, true);
-        results.emplace(out, first, n, op->kind().components, part, how.parity, false);
+        theirs.emplace(in, first, n, op->kind().components, part, from, true, gpu);
+        results.emplace(out, first, n, op->kind().components, part, how.parity, false, gpu);
       });
       op->solver_for(n).apply([&](const Field& field) { load(field, theirs->here(), from); },
                               std::span(masses).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)),
-                              [&](const Field& field) { store(results->here(), field, how.parity); }, how.adjoint != 0);
+                              [&](const Field& field) { store(results->here(), {&field}, how.parity); }, how.adjoint != 0);
       results->give_back();
     }
   });

@@ -54,8 +54,8 @@ typedef enum qs_layout {
   QS_PYQUDA_PROPAGATOR = 5
 } qs_layout;
 
-/* QS_CUDA: memory of a CUDA device, of any context and any device. It is copied to the host and from there on the field's cuda_stream,
- * behind what is enqueued there, and the copies have ended when the call returns. It need not be a device of the session. */
+/* QS_CUDA: memory of a CUDA device, of any context and any device, which need not be one of the session. What is enqueued on the field's
+ * cuda_stream comes first, and when the call returns nothing uses the field any more. Where it comes by host memory: docs/howto/c.md. */
 typedef enum qs_location { QS_HOST = 0, QS_CUDA = 1 } qs_location;
 
 typedef enum qs_parity { QS_BOTH = 0, QS_EVEN = 1, QS_ODD = 2 } qs_parity;
@@ -212,7 +212,7 @@ typedef struct qs_result {
 typedef struct qs_solve_options {
   size_t struct_size;
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
-   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
+   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA that comes by host memory, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
   qs_parity parity;
   const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's. Where each mass has links of its own (HISQ's naik-epsilon
                          * auto) the operator's alone */

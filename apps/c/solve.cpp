@@ -138,33 +138,31 @@ struct Solved {
 
 /// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
 /// goes on to a residual that is smaller by as much.
-Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const HostVectors& sources, const HostVectors& solutions,
+Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const VectorArrays& sources, const VectorArrays& solutions,
                    const runtime::Team& team) {
   const auto n = static_cast<std::size_t>(solutions.count);
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
                                  asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
   const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n),
              scales = std::span(asked.scales).subspan(first, n);
-  HostVectors guesses = solutions, results = solutions;
+  VectorArrays guesses = solutions, results = solutions;
   guesses.factors = for_each_vector(n, [&](std::size_t v) { return 1 / scales[v]; });
   results.factors = for_each_vector(n, [&](std::size_t v) { return scales[v]; });
   bool guess = asked.guess;
   qs_parity guessed = asked.parity;
-  const auto solve = [&](const HostVectors& to, qs_parity sites) {
+  const auto solve = [&](const VectorArrays& to, qs_parity sites) {
     SolveRequest request{.tolerances = tolerances, .parity = {}};
     if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
     if (guess) request.guess = [&](const Field& field) { load(field, guesses, guessed); };
     const LoadSources load_sources = [&](const Field& field) { load(field, sources, asked.parity); };
-    const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) {
-      for (const int parity : {0, 1}) store(to, solved.of(parity), sites);
-    };
+    const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) { store(to, {&solved.even, &solved.odd}, sites); };
     return solver.solve(load_sources, masses, {}, {}, {}, use, request);
   };
   if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results, asked.parity), {}};
   // In double precision, whatever the caller's is, and on all sites: a solve goes on where the one before has ended, and M x is of all.
   std::vector<HostField> x = zero_fields(n, asked.components, solutions.box), b = zero_fields(n, asked.components, solutions.box);
-  copy(HostVectors::to_write(b), sources, asked.parity, team);
-  const HostVectors kept = HostVectors::to_write(x);
+  copy(VectorArrays::to_write(b), sources, asked.parity, team);
+  const VectorArrays kept = VectorArrays::to_write(x);
   Solved solved{solve(kept, QS_BOTH), {}};
   guesses = kept;
   guess = true;
@@ -235,6 +233,9 @@ std::string shortfall_of(const Asked& asked, std::size_t number, const Solved& s
 qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   const Box part = op.decomposition->part();
   const runtime::Team& team = op.context->session->cpu_team();
+  // Relative residuals are taken by the host.
+  const bool by_tasks = std::ranges::all_of(asked.relative, [](double target) { return target == 0; });
+  const std::optional<int> gpu = by_tasks ? Lattice::only_gpu(*op.decomposition) : std::nullopt;
   op.last.clear();
   std::string& failure = op.context->failure;
   failure.clear();
@@ -244,10 +245,10 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
     const int n = std::min(together, asked.solutions.count - first);
     std::optional<CallersVectors> sources, solutions;
     op.context->job->together([&] {
-      sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true);
-      solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess);
+      sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
+      solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess, gpu);
     });
-    HostVectors right = sources->here();
+    VectorArrays right = sources->here();
     if (asked.shifted) {
       right.count = n;
       right.data.fill(right.data[0]);

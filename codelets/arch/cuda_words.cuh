@@ -1,6 +1,7 @@
 #pragma once
 // How a thread moves the words of its lane of a site or link between memory and registers, where word_place() puts them.
 #include "codelets/arch/cuda.cuh"
+#include "codelets/field/host_field.hpp"
 #include "codelets/field/word_place.hpp"
 
 #include <type_traits>
@@ -43,6 +44,15 @@ __device__ __forceinline__ void store_words(F* p, int lanes, int lane, const F (
   if constexpr (Head > 0) store_chunk<1>(p + lane, words);
   F* first = p + lane * K;
   site::unroll<(Words - Head) / K>([&](auto i) { store_chunk<K>(first + (Head + i * K) * lanes, words + Head + i * K); });
+}
+
+/// body(words of a chunk) for the vectors of a field that is chunked, or not.
+template <class F, int Components, class Body>
+__device__ __forceinline__ void with_chunk(bool chunked, Body&& body) {
+  constexpr int chunk =
+      Components == colour_components ? 1 : site::chunk_words<F>(NumberFormat<F>::site_words(2 * Components) - site::head_words<F>);
+  if (chunk > 1 && chunked) body(site::Index<chunk>{});
+  else body(site::Index<1>{});
 }
 
 }  // namespace quarkstar::cuda

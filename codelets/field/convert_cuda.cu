@@ -1,19 +1,9 @@
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/field/convert_cuda.hpp"
-#include "codelets/field/host_field.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
-
-/// body(words of a chunk) for the vectors of a field.
-template <class F, int Components, class Body>
-__device__ __forceinline__ void with_chunk(bool chunked, Body&& body) {
-  constexpr int chunk =
-      Components == colour_components ? 1 : site::chunk_words<F>(NumberFormat<F>::site_words(2 * Components) - site::head_words<F>);
-  if (chunk > 1 && chunked) body(site::Index<chunk>{});
-  else body(site::Index<1>{});
-}
 
 /// One thread per lane of an outer site of `to`: of vectors in lanes one per vector of a group.
 template <int Components, class To, class From>
@@ -27,12 +17,11 @@ __global__ void convert_kernel(To* to, const From* from, const __grid_constant__
   if (id >= threads) return;
   const VectorPlaces &to_places = to_block.places, &from_places = from_block.places;
   const int outer = static_cast<int>(id) / to_places.width(), in_group = static_cast<int>(id) % to_places.width();
-  const bool in_lanes = to_places.vectors_in_lanes > 1;
-  const int lane = in_lanes ? 0 : in_group;
+  const int lane = to_places.lane_of_thread(in_group);
   const SitePosition source = from_block.shape.locate(to_block.shape.local_site({parity, outer, lane}));
   constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
   for (int group = 0; group < to_places.groups(); ++group) {
-    const int v = in_lanes ? group * to_places.vectors_in_lanes + in_group : group;
+    const int v = to_places.vector_of_thread(in_group, group);
     if (left_out != nullptr && left_out[to_places.right_hand_side(v)] != 0) continue;
     From read[from_words];
     with_chunk<From, Components>(from_places.chunked != 0, [&](auto chunk) {

@@ -20,6 +20,9 @@ struct VectorPlaces {
   }
   /// The vector's lane there.
   QUARKSTAR_HD int lane_of(int vector, int lane) const { return lane + vector % vectors_in_lanes; }
+  /// Of width() threads beside each other, one for each place in a group: the lane of thread i, and its vector in each group.
+  QUARKSTAR_HD int lane_of_thread(int i) const { return vectors_in_lanes > 1 ? 0 : i; }
+  QUARKSTAR_HD int vector_of_thread(int i, int group) const { return vectors_in_lanes > 1 ? group * vectors_in_lanes + i : group; }
   /// Where nothing is chunked, offset of a vector's first word; the others follow at steps of width().
   QUARKSTAR_HD std::size_t offset(int words, int outer, int vector, int lane) const {
     return group(words, outer, vector) + static_cast<std::size_t>(lane_of(vector, lane));

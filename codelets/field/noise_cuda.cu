@@ -14,8 +14,7 @@ __global__ void noise_kernel(F* field, const __grid_constant__ NoiseTask task, s
   const auto width = static_cast<std::uint32_t>(places.width()), groups = static_cast<std::uint32_t>(places.groups());
   const int in_group = static_cast<int>(id % width), group = static_cast<int>(id / width % groups);
   const int outer = static_cast<int>(id / width / groups);
-  const bool in_lanes = places.vectors_in_lanes > 1;
-  write_noise_at(field, task, outer, in_lanes ? 0 : in_group, in_lanes ? group * places.vectors_in_lanes + in_group : group);
+  write_noise_at(field, task, outer, places.lane_of_thread(in_group), places.vector_of_thread(in_group, group));
 }
 
 template <class F>

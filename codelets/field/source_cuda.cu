@@ -11,9 +11,8 @@ __global__ void source_kernel(double* field, const double* table, const __grid_c
   if (id >= threads) return;
   const VectorPlaces& places = task.places;
   const int outer = static_cast<int>(id) / places.width(), in_group = static_cast<int>(id) % places.width();
-  const bool in_lanes = places.vectors_in_lanes > 1;
   for (int group = 0; group < places.groups(); ++group)
-    write_source(field, table, task, outer, in_lanes ? 0 : in_group, in_lanes ? group * places.vectors_in_lanes + in_group : group);
+    write_source(field, table, task, outer, places.lane_of_thread(in_group), places.vector_of_thread(in_group, group));
 }
 
 /// One thread per lane of an outer site.

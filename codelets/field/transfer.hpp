@@ -1,8 +1,8 @@
 #pragma once
 // Between host memory and the blocks of the task graph, and between precisions.
 #include "codelets/field/field.hpp"
-#include "codelets/field/host_vectors.hpp"
 #include "codelets/field/link_field.hpp"
+#include "codelets/field/vector_arrays.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/graph/scalar.hpp"
 
@@ -26,16 +26,17 @@ struct WideLinks {
 void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors = {1, 1, 1, 1},
                 const WideLinks& wide = {});
 
-/// Field <- one vector in host memory per vector and slice (Field::site_vectors(); sites of the field's parity), and back. What is there
-/// must outlive the tasks (store: wait for the session before reading). The vectors hold the whole lattice (of which store writes this
-/// rank's part), or this rank's part. Throws ShapeError when they do not, or numbers or kinds differ.
-void load(const Field& field, const HostVectors& host);
-void store(const HostVectors& host, const Field& field);
-inline void load(const Field& field, std::span<const HostField> host) { load(field, HostVectors::to_read(host)); }
-inline void store(std::span<HostField> host, const Field& field) { store(HostVectors::to_write(host), field); }
+/// Field <- one vector in an array per vector and slice (Field::site_vectors(); sites of the field's parity), and back. What is there must
+/// outlive the tasks (store: wait for the session before reading). The vectors hold the whole lattice (of which store writes this rank's
+/// part), or this rank's part. Throws ShapeError when they do not, or numbers or kinds differ, or for arrays on a GPU where that is not
+/// Lattice::only_gpu().
+void load(const Field& field, const VectorArrays& arrays);
+void store(const VectorArrays& arrays, const Field& field);
+inline void load(const Field& field, std::span<const HostField> host) { load(field, VectorArrays::to_read(host)); }
+inline void store(std::span<HostField> host, const Field& field) { store(VectorArrays::to_write(host), field); }
 /// Of one vector.
-inline void load(const Field& field, const HostField& host) { load(field, HostVectors::to_read({&host, 1})); }
-inline void store(HostField& host, const Field& field) { store(HostVectors::to_write({&host, 1}), field); }
+inline void load(const Field& field, const HostField& host) { load(field, VectorArrays::to_read({&host, 1})); }
+inline void store(HostField& host, const Field& field) { store(VectorArrays::to_write({&host, 1}), field); }
 
 /// to <- from, rounded to nearest where `to` is narrower, on the sites that both have: of one parity, or of both. Lane grids may differ,
 /// and numbers of vectors in lanes; decompositions, kinds, numbers of vectors and what is in lanes may not, nor one parity from the other:

@@ -4,6 +4,8 @@
 #include "codelets/field/load_links_cuda.hpp"
 #include "codelets/field/places_of.hpp"
 #include "codelets/field/transfer.hpp"
+#include "codelets/field/transfer_cuda.hpp"
+#include "codelets/field/transfer_site.hpp"
 #include "codelets/field/word_place.hpp"
 #include "codelets/field/write_link.hpp"
 #include "codelets/gauge/observables.hpp"
@@ -26,14 +28,13 @@ namespace {
 using runtime::Call;
 using runtime::Codelet;
 
-/// Calls body(lane, global coordinates of the site) for the sites of an outer site.
+/// Calls body(lane, global coordinates of the site) for the sites of an outer site. origin: of the block.
 template <class Body>
-void for_lanes(const BlockGeometry& block, int parity, int outer, Body&& body) {
-  const BlockShape& shape = block.shape();
-  const Coord first = block.local_site({parity, outer, 0});  // once for all lanes: its divisions take as long as copying a site
+void for_lanes(const BlockShape& shape, const Coord& origin, int parity, int outer, Body&& body) {
+  const Coord first = shape.local_site({parity, outer, 0});  // once for all lanes: its divisions take as long as copying a site
   for (int lane = 0; lane < shape.lanes; ++lane) {
     Coord site = first;
-    for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu] + ((lane & shape.stride[mu]) != 0 ? shape.outer[mu] : 0);
+    for (int mu = 0; mu < 4; ++mu) site[mu] += origin[mu] + ((lane & shape.stride[mu]) != 0 ? shape.outer[mu] : 0);
     body(lane, site);
   }
 }
@@ -43,7 +44,7 @@ template <class Body>
 void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
   team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for_lanes(block, parity, outer, [&](int lane, const Coord& site) { body(outer, lane, site); });
+      for_lanes(block.shape(), block.block().origin, parity, outer, [&](int lane, const Coord& site) { body(outer, lane, site); });
   });
 }
 
@@ -92,14 +93,6 @@ void run_load_links_on_cuda(Call& call) {
 }
 #endif
 
-struct HostTask {
-  const BlockGeometry* block;
-  HostVectors host;
-  Coord lattice;
-  int parity;
-  VectorPlaces places;
-};
-
 /// Outer sites that are copied together, lane after lane: in host memory those of a lane lie in a row, and those of other lanes far away.
 /// With more than four of them the lanes of a lattice of 16^3 sites displace each other from the first cache.
 constexpr int outer_sites_together = 4;
@@ -107,15 +100,13 @@ constexpr int most_lanes = 16;
 
 /// Reads and writes of host memory wait for it, so what comes next is prefetched. docs/results/2026-11-28-callers-cpu.md
 template <class F, bool Load>
-void run_host(Call& call) {
-  const auto& task = call.arguments<HostTask>();
+void run_arrays(Call& call) {
+  const auto& task = call.arguments<ArrayTask>();
   F* field = call.buffer<F>(0);
-  const HostVectors& host = task.host;
-  const Box box = host.box;
-  const int lanes = task.block->lanes().lanes, vectors = task.places.vectors;
-  with_components(host.components, [&](auto of_vector) {
+  const VectorArrays& arrays = task.arrays;
+  const int lanes = task.shape.lanes, vectors = task.places.vectors;
+  with_components(arrays.components, [&](auto of_vector) {
     constexpr int components = of_vector, words = NumberFormat<F>::site_words(2 * components), head = site::head_words<F>;
-    using V = site::Lane<Real<F>>;
     const int chunk = task.places.chunked ? site::chunk_words<F>(words - head) : 1, width = task.places.width();
     int first[words];  // place of each word of lane 0: those of other lanes follow from it without a division
     for (int w = 0; w < words; ++w) first[w] = site::word_place(w, 0, width, chunk, head);
@@ -123,31 +114,21 @@ void run_host(Call& call) {
       F *group = field + task.places.group(words, outer, v), site[words];
       const int in_group = task.places.lane_of(v, lane);
       const auto place = [&](int w) { return first[w] + in_group * (w < head ? 1 : chunk); };
-      std::complex<double> numbers[components];
       if constexpr (Load) {
-        host.read(numbers, v, there);
-        site::Complex<V> z[components];
-        for (int c = 0; c < components; ++c) z[c] = {{static_cast<Real<F>>(numbers[c].real())}, {static_cast<Real<F>>(numbers[c].imag())}};
-        site::write_site<F>(site, 1, z);
+        load_site<F, components>(site, arrays, v, there);
         for (int w = 0; w < words; ++w) group[place(w)] = site[w];
       } else {
         for (int w = 0; w < words; ++w) site[w] = group[place(w)];
-        const site::SiteReader<F, V> reader(site, 1);
-        for (int c = 0; c < components; ++c) {
-          const site::Complex<V> z = reader.component(c);
-          numbers[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
-        }
-        host.write(numbers, v, there);
+        store_site<F, components>(arrays, v, there, site);
       }
     };
-    call.team().for_range(task.block->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+    call.team().for_range(task.shape.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
       using Places = std::array<std::size_t, outer_sites_together * most_lanes>;
       Places here{}, next{};
       const auto look_up = [&](int from, Places& there) {
         for (int outer = from; outer < end && outer < from + outer_sites_together; ++outer)
-          for_lanes(*task.block, task.parity, outer, [&](int lane, const Coord& x) {
-            there[static_cast<std::size_t>((outer - from) * lanes + lane)] = host.place(index_in(box, x, task.lattice), task.parity);
-          });
+          for_lanes(task.shape, task.origin, task.parity, outer,
+                    [&](int lane, const Coord& x) { there[static_cast<std::size_t>((outer - from) * lanes + lane)] = task.place(x); });
       };
       look_up(static_cast<int>(begin), next);
       for (auto from = static_cast<int>(begin); from < end; from += outer_sites_together) {
@@ -160,7 +141,7 @@ void run_host(Call& call) {
           for (int lane = 0; lane < lanes; ++lane)
             for (int outer = from; outer < to; ++outer) {
               const auto at = static_cast<std::size_t>((outer - from) * lanes + lane);
-              host.prefetch(last ? 0 : v + 1, then[at], !Load);
+              arrays.prefetch(last ? 0 : v + 1, then[at], !Load);
               move(outer, lane, v, here[at]);
             }
         }
@@ -168,6 +149,16 @@ void run_host(Call& call) {
     });
   });
 }
+
+#ifdef QUARKSTAR_CUDA
+template <class F, bool Load>
+void run_arrays_on_cuda(Call& call) {
+  const auto& task = call.arguments<ArrayTask>();
+  const auto stream = static_cast<runtime::CudaStream>(call.stream());
+  if constexpr (Load) cuda::launch_load(call.buffer<F>(0), task, stream);
+  else cuda::launch_store(call.buffer<const F>(0), task, stream);
+}
+#endif
 
 struct ConvertTask {
   BlockShape to,
@@ -245,12 +236,15 @@ const Codelet& load_links_codelet(Precision precision, int reals) {
   });
 }
 
+/// Arrays in host memory only CPUs reach.
 template <bool Load>
-const Codelet& host_codelet(Precision precision) {
+const Codelet& array_codelet(Precision precision, bool on_gpu) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)), runtime::CodeletKind::copy,
-                                 run_host<typename decltype(format)::type, Load>);
-    return codelet;
+    using F = typename decltype(format)::type;
+    static const std::string name = fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision));
+    static const Codelet of_host(name, runtime::CodeletKind::copy, run_arrays<F, Load>);
+    static const Codelet of_gpu(name + ".gpu", runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_arrays, F, Load));
+    return on_gpu ? of_gpu : of_host;
   });
 }
 
@@ -307,22 +301,26 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 namespace {
 
 template <bool Load>
-void submit_host(const char* where, const HostVectors& host, const Field& field) {
-  if (host.count != field.site_vectors()) throw ShapeError(where, "another number of vectors");
-  if (host.components != field.components()) throw ShapeError(where, "another kind of vector");
+void submit_arrays(const char* where, const VectorArrays& arrays, const Field& field) {
+  if (arrays.count != field.site_vectors()) throw ShapeError(where, "another number of vectors");
+  if (arrays.components != field.components()) throw ShapeError(where, "another kind of vector");
   const Lattice& lattice = *field.lattice();
   if (lattice.lanes().lanes > most_lanes) throw ShapeError(where, fmt::format("more than {} lanes", most_lanes));
-  lattice.require_part(where, host.box, 0);
+  lattice.require_part(where, arrays.box, 0);
+  const bool on_gpu = arrays.on_gpu != 0;
+  if (on_gpu && !Lattice::only_gpu(lattice.decomposition()))
+    throw ShapeError(where, "arrays in the memory of a GPU that does not work alone on the lattice");
   for (const int b : lattice.local_blocks())
-    runtime::submit(host_codelet<Load>(lattice.precision()),
-                    HostTask{&lattice.block(b), host, lattice.decomposition().lattice(), field.parity(), places_of(field)},
+    runtime::submit(array_codelet<Load>(lattice.precision(), on_gpu),
+                    ArrayTask{arrays, lattice.block(b).shape(), places_of(field), lattice.block(b).block().origin,
+                              lattice.decomposition().lattice(), field.parity()},
                     {Load ? runtime::out(field.block(b)) : runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 }  // namespace
 
-void load(const Field& field, const HostVectors& host) { submit_host<true>("transfer::load", host, field); }
-void store(const HostVectors& host, const Field& field) { submit_host<false>("transfer::store", host, field); }
+void load(const Field& field, const VectorArrays& arrays) { submit_arrays<true>("transfer::load", arrays, field); }
+void store(const VectorArrays& arrays, const Field& field) { submit_arrays<false>("transfer::store", arrays, field); }
 
 namespace {
 

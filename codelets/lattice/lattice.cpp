@@ -15,6 +15,11 @@ bool Lattice::is_on_gpus(const runtime::Decomposition& decomposition) {
          std::all_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner < session.gpu_count(); });
 }
 
+std::optional<int> Lattice::only_gpu(const runtime::Decomposition& decomposition) {
+  if (!is_on_gpus(decomposition) || runtime::Session::current().gpu_count() != 1) return std::nullopt;
+  return runtime::Session::current().worker(0).device;
+}
+
 int Lattice::vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus) {
   if (wanted != 1 && wanted != 8 && wanted != 16 && !(wanted == 12 && on_gpus))
     throw ShapeError("Lattice", "vectors in lanes are 8 or 16, on GPUs also 12");

@@ -3,6 +3,7 @@
 #include "codelets/lattice/block_geometry.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace quarkstar {
@@ -42,6 +43,8 @@ class Lattice {
   int block_count() const { return decomposition_.count(); }
   const std::vector<int>& local_blocks() const { return decomposition_.local(); }
   const BlockGeometry& block(int index) const { return *blocks_[static_cast<std::size_t>(index)]; }
+  /// Number of this rank's GPU, where it has one, which alone works on its blocks; under some policies others might, if there were any.
+  static std::optional<int> only_gpu(const runtime::Decomposition& decomposition);
   std::int64_t sites_of_parity() const { return volume(decomposition_.lattice()) / 2; }
 
   /// Throws ShapeError naming `where` unless a host field's box holds this rank's part and, in directions that are cut between ranks,

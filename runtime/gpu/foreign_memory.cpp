@@ -18,8 +18,8 @@ namespace {
 using Address = unsigned long long;
 using Opaque = void*;
 constexpr int success = 0;
-constexpr int of_context = 1, of_memory_type = 2, of_device = 9;  // CU_POINTER_ATTRIBUTE_*
-constexpr unsigned host_memory = 1, any_memory = 4;               // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED
+constexpr int of_context = 1, of_memory_type = 2, of_device = 9, of_first = 11, of_size = 12;  // CU_POINTER_ATTRIBUTE_*
+constexpr unsigned host_memory = 1, any_memory = 4;                                            // CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED
 
 /// CUDA_MEMCPY2D.
 struct Copy2d {
@@ -157,6 +157,21 @@ void require_foreign_memory(const void* address, std::string_view argument) {
   if (type == host_memory) refuse("the CUDA driver says that the address is one of the host");
 }
 
+bool kernels_reach(const void* address, std::size_t bytes, int device) {
+  const Driver& cuda = driver();
+  int its = -1;
+  if (!cuda.obstacle.empty() || !cuda.tells(address, of_device, its) || its != device) return false;
+  Address first = 0;
+  std::size_t size = 0;
+  if (!cuda.tells(address, of_first, first) || !cuda.tells(address, of_size, size)) return false;
+  if (reinterpret_cast<std::uintptr_t>(address) - first + bytes > size) return false;
+  Opaque context = nullptr, own = nullptr;
+  if (!cuda.tells(address, of_context, context) || context == nullptr) return true;
+  check(cuda.retain(&own, device), "to take the device's context");
+  cuda.release(device);
+  return context == own;
+}
+
 void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) {
   if (what.rows == 0) return;
   const Driver& cuda = driver();
@@ -179,6 +194,12 @@ void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) 
     check(cuda.copy_rows(&copy, stream), "the copy");
   }
   check(cuda.wait_for_stream(stream), "to wait for the stream");
+}
+
+void wait_for_foreign(const void* address, void* stream) {
+  // A byte is copied, since the default stream waits for others when something is enqueued there.
+  std::byte byte{};
+  copy_foreign({const_cast<void*>(address), &byte, 1, 1, 1}, ForeignCopy::to_host, stream);
 }
 
 }  // namespace quarkstar::runtime

@@ -9,6 +9,15 @@ namespace quarkstar::runtime {
 /// build without CUDA, for the driver is loaded when it is first needed.
 void require_foreign_memory(const void* address, std::string_view argument);
 
+/// Whether kernels that this process launches on a device, by number, can use memory of a GPU: it is the device's, and belongs to the
+/// device's own context or, as that of a pool, to none. In other contexts they would need the owner's leave. Nor where fewer bytes are
+/// there: a copy then says so, where a kernel would take the context along.
+bool kernels_reach(const void* address, std::size_t bytes, int device);
+
+/// Waits for what is enqueued on `stream`, a CUstream of the context that the memory belongs to (nullptr: its default stream), before
+/// kernels on streams of our own use the memory. Throws as copy_foreign().
+void wait_for_foreign(const void* address, void* stream);
+
 /// Rows of `width` bytes, each `pitch` bytes after the one before, in GPU memory and in host memory alike.
 struct ForeignRows {
   void* device = nullptr;

@@ -1,5 +1,6 @@
-/* A program whose fields are in GPU memory, in a context of its own and on a stream of its own: what the C library makes of them has the bits
- * of fields in host memory, nothing beside them changes, and the program's context is as before.
+/* A program whose fields are in GPU memory, in a context of its own, or in the device's, which a session on the GPU has too, and on a stream
+ * of its own: what the C library makes of them has the bits of fields in host memory, nothing beside them changes, and the program's context
+ * is as before.
  *     device DEVICES      the session's devices: cpu, cuda
  * It knows CUDA's driver alone, which may be the stand-in of tests/fake/fake_cuda.cpp. */
 #include "client.h"
@@ -18,6 +19,7 @@ static struct {
   int (*cuDeviceGetCount)(int *);
   int (*cuCtxCreate_v2)(void **, unsigned, int);
   int (*cuCtxGetCurrent)(void **);
+  int (*cuDevicePrimaryCtxRetain)(void **, int);
   int (*cuCtxPopCurrent_v2)(void **);
   int (*cuCtxPushCurrent_v2)(void *);
   int (*cuStreamCreate)(void **, unsigned);
@@ -40,6 +42,7 @@ static int load(void) {
   FIND(cuDeviceGetCount);
   FIND(cuCtxCreate_v2);
   FIND(cuCtxGetCurrent);
+  FIND(cuDevicePrimaryCtxRetain);
   FIND(cuCtxPopCurrent_v2);
   FIND(cuCtxPushCurrent_v2);
   FIND(cuStreamCreate);
@@ -133,6 +136,44 @@ static void solves(qs_operator *op, int components, qs_layout layout, qs_precisi
   free_pair(b);
 }
 
+/* Solves for n vectors of an operator with other settings: one source for all masses, a residual that the host takes, a fifth dimension. */
+static void other_solves(qs_gauge *gauge, const char *action, const qs_setting *settings, size_t count, int sources, const qs_solve_options *options) {
+  enum { n = 2 };
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, action, settings, count, &op));
+  const int components = qs_operator_components(op);
+  pair *const b = new_pair(sources, components, QS_EVEN_ODD, QS_DOUBLE, 7), *const x = new_pair(n, components, QS_EVEN_ODD, QS_DOUBLE, 8);
+  OK(qs_operator_solve(op, options, &b->gpu, &x->gpu, NULL));
+  same(&b->array);
+  OK(qs_operator_solve(op, options, &b->host, &x->host, NULL));
+  same(&x->array);
+  free_pair(x);
+  free_pair(b);
+  qs_operator_free(op);
+}
+
+/* All layouts, on all kinds of streams. */
+static void all_solves(qs_operator *w, qs_operator *s, int all_precisions) {
+  void *const streams[3] = {stream, NULL, (void *)(uintptr_t)2}; /* 2: CU_STREAM_PER_THREAD */
+  for (from_pool = 0; from_pool < 2; ++from_pool)
+    for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA_PROPAGATOR; ++layout) {
+      given = streams[layout % 3];
+      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
+      solves(s, 3, (qs_layout)layout, QS_SINGLE, QS_EVEN);
+      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_ODD);
+      if (!all_precisions) continue;
+      solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_BOTH);
+      solves(w, 12, (qs_layout)layout, QS_SINGLE, QS_ODD);
+      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_ODD);
+      for (int parity = QS_BOTH; parity <= QS_ODD; ++parity) {
+        solves(s, 3, (qs_layout)layout, QS_SINGLE, (qs_parity)parity);
+        solves(s, 3, (qs_layout)layout, QS_DOUBLE, (qs_parity)parity);
+      }
+    }
+  from_pool = 0;
+  given = stream;
+}
+
 static void links_in_layouts(qs_session *session, qs_gauge *gauge) {
   for (int precision = QS_DOUBLE; precision <= QS_SINGLE; ++precision)
     for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA; ++layout) {
@@ -200,7 +241,6 @@ int main(int argc, char **argv) {
   CHECK(cuda.cuCtxPopCurrent_v2(&context) == 0);
   CHECK(cuda.cuCtxCreate_v2(&outer, 0, 0) == 0); /* the current one is another than that of the fields */
 
-  void *const streams[3] = {stream, NULL, (void *)(uintptr_t)2}; /* 2: CU_STREAM_PER_THREAD */
   given = stream;
   static double u[sites * link_reals];
   qs_links links = {.struct_size = sizeof links, .data = {u}};
@@ -219,15 +259,7 @@ int main(int argc, char **argv) {
   qs_operator *w = NULL, *s = NULL;
   OK(qs_operator_create(gauge, "wilson", wilson, 2, &w));
   OK(qs_operator_create(gauge, "hisq", staggered, 1, &s));
-  for (from_pool = 0; from_pool < 2; ++from_pool)
-    for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA_PROPAGATOR; ++layout) {
-      given = streams[layout % 3];
-      solves(w, 12, (qs_layout)layout, QS_DOUBLE, QS_BOTH);
-      solves(s, 3, (qs_layout)layout, QS_SINGLE, QS_EVEN);
-      solves(s, 3, (qs_layout)layout, QS_DOUBLE, QS_ODD);
-    }
-  from_pool = 0;
-  given = stream;
+  all_solves(w, s, 0);
   refusals(session, gauge, w);
 
   /* A source and correlators. */
@@ -244,6 +276,18 @@ int main(int argc, char **argv) {
   qs_correlators_free(here);
   qs_correlators_free(there);
   free_pair(b);
+
+  /* In the device's own context, from where kernels of a session take them. */
+  CHECK(cuda.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cuda.cuCtxPushCurrent_v2(context) == 0);
+  CHECK(cuda.cuStreamCreate(&stream, 0) == 0 && cuda.cuCtxPopCurrent_v2(&context) == 0);
+  all_solves(w, s, 1);
+  const qs_setting shifted[] = {{"masses", "0.4,0.8"}, {"solver", "multishift"}}, wall[] = {{"mass", "0.3"}, {"ls", "4"}};
+  const double relative[] = {1e-6, 0}, scales[] = {0.5, 3};
+  const qs_solve_options scaled = {.struct_size = sizeof scaled, .solution_scales = scales},
+                         by_host = {.struct_size = sizeof by_host, .relative_tolerances = relative};
+  other_solves(gauge, "hisq", shifted, 2, 1, &scaled);
+  other_solves(gauge, "domain-wall", wall, 2, 2, &scaled);
+  other_solves(gauge, "hisq", staggered, 1, 2, &by_host);
 
   CHECK(cuda.cuCtxGetCurrent(&now) == 0 && now == outer);
   qs_operator_free(w);

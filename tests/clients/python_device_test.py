@@ -80,6 +80,7 @@ def random_vectors(n: int, components: int, seed: int) -> np.ndarray:
 
 def pieces() -> int:
     gc.collect()
+    qs._device.free_memory()  # that is kept for the next array
     return cuda.fake_cuda_pieces() if hasattr(cuda, "fake_cuda_pieces") else 0
 
 

@@ -51,6 +51,7 @@ TEST_CASE("rows in GPU memory are copied behind what is enqueued on their stream
 TEST_CASE("without a GPU no address is one of it") {
   if (!gpus().empty()) return;
   double number = 0;
+  CHECK(!kernels_reach(&number, sizeof number, 0));
   try {
     require_foreign_memory(&number, "field");
     FAIL("no error");

@@ -1,6 +1,8 @@
 // Between host order and blocks, and between precisions: nothing lost, one rounding, every site in its place.
 #include "codelets/field/transfer.hpp"
 
+#include "codelets/field/transfer_site.hpp"
+#include "codelets/field/word_place.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
@@ -9,9 +11,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -144,7 +148,7 @@ void check_elsewhere(bool even_first, const Decomposition& decomposition, std::s
     return static_cast<std::size_t>(at) * reals + gap + static_cast<std::size_t>(2 * (c % 3 * spins + c / 3));
   };
   std::vector<std::vector<Real>> numbers(n, std::vector<Real>(static_cast<std::size_t>(volume(extents)) * reals, 7));
-  HostVectors there = HostVectors::to_write(from);
+  VectorArrays there = VectorArrays::to_write(from);
   there.is_single = sizeof(Real) == sizeof(float) ? 1 : 0;
   there.even_first = even_first ? 1 : 0;
   there.site_bytes = reals * sizeof(Real);
@@ -195,6 +199,89 @@ TEST_CASE("vectors elsewhere in host memory: in their order and precision, times
             check_elsewhere<double>(even_first, decomposition, n, components, precision);
             check_elsewhere<float>(even_first, decomposition, n, components, precision);
           }
+}
+
+namespace {
+
+/// What the threads of a GPU do, one after the other: they write each word of a field once, where it belongs, and their numbers come back.
+template <class F>
+void check_threads(const Decomposition& decomposition, int components, int most_lanes, int in_lanes, bool chunked, int n) {
+  const LatticePointer lattice = make(decomposition, NumberFormat<F>::precision, most_lanes);
+  INFO(std::string(name_of(lattice->precision())) << ", " << n << " vectors of " << components << ", lanes " << lattice->lanes().lanes
+                                                  << ", of vectors " << in_lanes << ", chunked " << chunked);
+  std::vector<HostField> from, back, expected;
+  for (int v = 0; v < n; ++v) {
+    from.push_back(random_field(components, static_cast<std::uint64_t>(v)));
+    back.emplace_back(components, extents);
+    expected.emplace_back(components, extents);
+  }
+  const BlockGeometry& block = lattice->block(0);
+  const VectorPlaces places{n, block.shape().lanes, in_lanes, chunked ? 1 : 0, n};
+  with_components(components, [&](auto of_vector) {
+    constexpr int count = of_vector, words = NumberFormat<F>::site_words(2 * count), head = site::head_words<F>;
+    const int chunk = chunked ? site::chunk_words<F>(words - head) : 1;
+    for (const int parity : {0, 1}) {
+      const Field field(lattice, parity, components, n);
+      transfer::load(field, from);
+      transfer::store(expected, field);
+      runtime::Session::current().wait_all();
+      std::vector<F> made(static_cast<std::size_t>(block.outer_sites() * places.groups() * places.width() * words));
+      std::vector<int> written(made.size());
+      transfer::ArrayTask task{VectorArrays::to_read(from), block.shape(), places, block.block().origin, decomposition.lattice(), parity};
+      const auto each_thread = [&](auto&& move) {
+        for (int id = 0; id < block.outer_sites() * places.width(); ++id) {
+          const int outer = id / places.width(), i = id % places.width(), lane = places.lane_of_thread(i);
+          const std::size_t place = task.place(block.local_site({parity, outer, lane}));
+          for (int group = 0; group < places.groups(); ++group) {
+            const int v = places.vector_of_thread(i, group);
+            move(v, place, [&, v](int w) {
+              return places.group(words, outer, v) +
+                     static_cast<std::size_t>(site::word_place(w, places.lane_of(v, lane), places.width(), chunk, head));
+            });
+          }
+        }
+      };
+      each_thread([&](int v, std::size_t place, auto&& at) {
+        F site[words];
+        transfer::load_site<F, count>(site, task.arrays, v, place);
+        for (int w = 0; w < words; ++w) {
+          made[at(w)] = site[w];
+          ++written[at(w)];
+        }
+      });
+      CHECK(std::all_of(written.begin(), written.end(), [](int times) { return times == 1; }));
+      if (in_lanes == 1 && !chunked) {
+        const runtime::HostView<F> view(field.block(0));
+        CHECK(std::memcmp(view.get(), made.data(), made.size() * sizeof(F)) == 0);
+      }
+      task.arrays = VectorArrays::to_write(back);
+      each_thread([&](int v, std::size_t place, auto&& at) {
+        F site[words];
+        for (int w = 0; w < words; ++w) site[w] = made[at(w)];
+        transfer::store_site<F, count>(task.arrays, v, place, site);
+      });
+    }
+  });
+  for (int v = 0; v < n; ++v) CHECK(back[static_cast<std::size_t>(v)].data == expected[static_cast<std::size_t>(v)].data);
+}
+
+}  // namespace
+
+TEST_CASE("threads of a GPU write each word of a field once, and read the same numbers again, in all layouts") {
+  INFO("seed " << seed);
+  const runtime::Session session(options(1));
+  const Decomposition whole(extents, {1, 1, 1, 1}, 1);
+  for (const int components : {colour_components, spinor_components})
+    for (const bool chunked : {false, true}) {
+      if (chunked && components == colour_components) continue;
+      for (const int n : {1, 3}) {
+        check_threads<Half>(whole, components, 16, 1, chunked, n);
+        check_threads<float>(whole, components, 16, 1, chunked, n);
+        check_threads<double>(whole, components, 16, 1, chunked, n);
+      }
+      check_threads<float>(whole, components, 1, 8, chunked, 16);
+      check_threads<double>(whole, components, 1, 12, chunked, 12);
+    }
 }
 
 TEST_CASE("fields convert between precisions and lane layouts") {

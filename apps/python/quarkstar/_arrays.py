@@ -7,7 +7,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library as c
-from ._device import DeviceArray, is_on_device, taken, zeros
+from ._device import DeviceArray, empty, is_on_device, taken, zeros
 from ._errors import InputError
 
 Lattice = tuple[int, int, int, int]
@@ -64,17 +64,19 @@ def as_input(array: Any, argument: str) -> Array:
 def array_beside(array: Array, shape: tuple[int, ...], whole: bool) -> Array:
     """Of its dtype, and where it is. whole: it is to be written on all sites; else what is not written is 0."""
     if isinstance(array, DeviceArray):
-        return zeros(shape, array)
+        return (empty if whole else zeros)(shape, array)
     return (np.empty if whole else np.zeros)(shape, array.dtype)
 
 
 def copy_beside(array: Array, source: Array) -> Array:
     """A copy of source, of the dtype of array, and where that is."""
+    if isinstance(array, DeviceArray) and isinstance(source, DeviceArray) and source.dtype == array.dtype and source.is_beside(array):
+        return source.copy()
     here = source.numpy() if isinstance(source, DeviceArray) else source
     here = here.astype(array.dtype, order="C", copy=True)
     if not isinstance(array, DeviceArray):
         return here
-    there = zeros(here.shape, array)
+    there = empty(here.shape, array)
     there._set(here)
     return there
 

@@ -27,6 +27,7 @@ _signatures: dict[str, list[Any]] = {
     "cuDevicePrimaryCtxRetain": [POINTER(c_void_p), c_int],
     "cuCtxPushCurrent_v2": [c_void_p],
     "cuCtxPopCurrent_v2": [POINTER(c_void_p)],
+    "cuCtxSynchronize": [],
     "cuMemAlloc_v2": [POINTER(c_uint64), c_size_t],
     "cuMemFree_v2": [c_uint64],
     "cuMemsetD8Async": [c_uint64, c_uint8, c_size_t, c_void_p],
@@ -145,21 +146,47 @@ class _Taken:
             self.managed.deleter(self._address)
 
 
+_given_up: list[tuple[int, int, int]] = []  # the last piece that nobody needs any more: context, bytes, address
+
+
+def _free(context: int, nbytes: int, pointer: int) -> None:
+    driver = _driver()
+    if driver is not None and driver.cuCtxPushCurrent_v2(context) == 0:
+        driver.cuMemFree_v2(pointer)
+        driver.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
+def free_memory() -> None:
+    """Frees what is kept for the next array."""
+    with contextlib.suppress(IndexError):  # another thread may have taken it
+        _free(*_given_up.pop())
+
+
 class _Allocation:
-    """Memory of our own, in the context of an array."""
+    """Memory of our own, in the context of an array. One piece that was given up is kept for the next array of its size: a call whose result
+    replaces that of the one before would take longer to allocate and to free than to convert its fields."""
 
     def __init__(self, nbytes: int, like: "DeviceArray") -> None:
         self.context = _context_of(like.pointer, like.stream)
+        self.nbytes = max(1, nbytes)
         pointer = c_uint64()
+        with contextlib.suppress(IndexError):
+            piece = _given_up.pop()
+            if piece[:2] == (self.context.value, self.nbytes):
+                pointer.value = piece[2]
+            else:
+                _free(*piece)
         with _current(self.context):
-            _call("cuMemAlloc_v2", byref(pointer), max(1, nbytes))
+            if pointer.value:
+                _call("cuCtxSynchronize")  # as freeing it would have: others may still read what was there
+            else:
+                _call("cuMemAlloc_v2", byref(pointer), self.nbytes)
         self.pointer = pointer.value
 
     def __del__(self) -> None:
-        driver = _driver()
-        if driver is not None and hasattr(self, "pointer") and driver.cuCtxPushCurrent_v2(self.context) == 0:
-            driver.cuMemFree_v2(self.pointer)
-            driver.cuCtxPopCurrent_v2(byref(c_void_p()))
+        if hasattr(self, "pointer"):
+            free_memory()
+            _given_up.append((self.context.value, self.nbytes, self.pointer))
 
 
 class DeviceArray:
@@ -212,6 +239,16 @@ class DeviceArray:
             with _current(_context_of(self.pointer, self.stream)):
                 _call("cuStreamSynchronize", self.stream)
 
+    def is_beside(self, other: "DeviceArray") -> bool:
+        """Whether it is in the same context."""
+        return _context_of(self.pointer, self.stream).value == _context_of(other.pointer, other.stream).value
+
+    def copy(self) -> "DeviceArray":
+        """In the same context."""
+        array = empty(self.shape, self)
+        self._copy(array.pointer, self.pointer)
+        return array
+
     def _copy(self, to: int, source: int) -> None:
         with _current(_context_of(self.pointer, self.stream)):
             _call("cuMemcpyAsync", to, source, self.nbytes, self.stream)
@@ -222,11 +259,16 @@ class DeviceArray:
         self._copy(self.pointer, array.ctypes.data)
 
 
-def zeros(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
-    """In the context and of the dtype of another, there when this returns."""
+def empty(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
+    """In the context and of the dtype of another."""
     memory = _Allocation(math.prod(shape) * like.dtype.itemsize, like)
-    array = DeviceArray(memory.pointer, shape, like.dtype, None, memory)
-    with _current(memory.context):
+    return DeviceArray(memory.pointer, shape, like.dtype, None, memory)
+
+
+def zeros(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
+    """The same, with zeros that are there when this returns."""
+    array = empty(shape, like)
+    with _current(_context_of(array.pointer, None)):
         _call("cuMemsetD8Async", array.pointer, 0, array.nbytes, None)
         _call("cuStreamSynchronize", None)
     return array

@@ -8,6 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _library as c
+from ._device import free_memory
 from ._errors import InputError, check
 
 _levels = {1: "info", 2: "warning", 3: "error"}
@@ -105,6 +106,7 @@ class Session:
         handle, self._handle = self._handle, ctypes.c_void_p()
         if _current is self:
             _current = None
+        free_memory()
         if handle:
             self._check(c.library.qs_session_close(handle))
 
