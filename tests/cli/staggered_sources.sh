@@ -34,7 +34,7 @@ together() {
   same "$*"
 }
 
-alone --masses 0.2,0.5
+alone --masses 0.2,0.5 --nrhs 3
 together --masses 0.2,0.5 --nrhs 9
 [ $((2 * $(most kernels many.source*.json))) -lt "$(most kernels alone*.json)" ] || die "nine right-hand sides took the kernels of three at a time"
 [ "$(grep -c '"source": "wall:2"' many.source2.json)" = 7 ] || die "not six solves and a setting that name their source"

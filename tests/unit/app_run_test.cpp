@@ -56,7 +56,7 @@ struct SmallRun {
 }  // namespace
 
 TEST_CASE("a program sets a run up from keys and values and calls it") {
-  const SmallRun small({{"action", "asqtad"}, {"u0", "1"}, {"masses", "0.5,1"}});
+  const SmallRun small({{"action", "asqtad"}, {"u0", "1"}, {"masses", "0.5,1"}, {"nrhs", "3"}});
   CountingWatch watch;
   int planned = 0;
   std::vector<std::string> told;
