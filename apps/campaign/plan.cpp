@@ -204,7 +204,7 @@ void require_same_parts(const CampaignPlan& plan) {
     const Box first = part_of(plan.campaign->quarks[hadron->quarks[0]]), second = part_of(plan.campaign->quarks[hadron->quarks[1]]);
     if (first.origin != second.origin || first.extents != second.extents)
       throw Error(ErrorKind::input, hadron->where, "its two quarks would be on other parts of the lattice on a rank",
-                  "give `ranks` and rank-weights = \"equal\" above the quarks");
+                  "choose `ranks`, with rank-weights = \"equal\", that cut the lattice into equal parts");
   }
 }
 
