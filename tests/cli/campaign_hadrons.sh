@@ -12,6 +12,7 @@ out = "$1"
 ${2:-}
 sources = ["point:0,0,0,0", "gaussian:1,0,2,5,1,4"]
 correlators = ["pion", "rho", "proton"]
+threads = 1
 no-tune = true
 tol = 1e-8
 [quark.light]
@@ -71,7 +72,7 @@ killed() {  # ROWS SECONDS: so long behind so many further rows
 for ((kill = 0; kill < 12; ++kill)); do killed $((RANDOM % 4)) 0.0$((RANDOM % 10)); done
 expect 0 '^wrote killed/campaign.h5' run killed.toml
 same killed
-[ "$(grep '"kind":"done"' killed/journal.jsonl | cut -d, -f2-4 | sort | uniq -d | wc -l)" -le 12 ] || die "rows of quarks are written again"
+[ -z "$(grep '"kind":"done"' killed/journal.jsonl | sed 's/,"seconds.*//' | sort | uniq -d)" ] || die "rows are done twice"
 
 # Hadrons that come later; with several solves in flight, parts of propagators, and workers.
 campaign extended 'workers = 2
@@ -89,7 +90,7 @@ expect 0 '24 rows, 12 of them done, 12 to do' run extended.toml
 grep -q '^  and 4 sources whose rows are done again, for hadrons$' stdout.txt || { cat stdout.txt; die "no word about solves that are done again"; }
 [ "$(grep -c '^lat.[12]: 6 rows' stdout.txt)" = 2 ] || { cat stdout.txt; die "rows of quarks are written again"; }
 same extended
-for file in before/*; do [ "$file" -nt "extended/propagators/${file#*/}" ] || [ ! "$file" -ot "extended/propagators/${file#*/}" ] || die "$file is written again"; done
+for file in before/*; do [ ! "$file" -ot "extended/propagators/${file#*/}" ] || die "$file is written again"; done
 [ "$(ls extended/propagators | wc -l)" = 12 ] || die "not the propagators of the quarks"
 
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }

@@ -189,7 +189,9 @@ correlators = ["pion", "rho"]
 quarks = ["strange", "light"]
 correlators = ["pion", "rho"]
 )",
-                     "out", R"("point:0,0,0,0", "gaussian:1,1,0,2,1,4")", "correlators = [\"pion\", \"rho\", \"proton\", \"delta\"]"));
+                     "out", R"("point:0,0,0,0", "gaussian:1,1,0,2,1,4")",
+                     "correlators = [\"pion\", \"rho\", \"proton\", \"delta\"]\nmomenta = [[0, 0, 0], [1, 0, 0]]\nsinks = [\"point\", "
+                     "\"gaussian:1,4,0.5,2\"]"));
   const campaign::ConfigurationResults results = campaign::read_results(ensemble.results_file());
   for (const char* source : {"point:0,0,0,0", "gaussian:1,1,0,2,1,4"}) {
     const campaign::RowResults &one = *results.find("light", source), &same = *results.find("same", source);
