@@ -194,6 +194,15 @@ double most_kept(const Campaign& campaign, const Journal& journal, const Quark& 
   return most;
 }
 
+/// Bytes of each thread's sums while the largest of the hadrons is contracted whose last quark this is.
+double hadron_sums(const Campaign& campaign, const Quark& quark, int times) {
+  double most = 0;
+  for (const Hadron& hadron : campaign.hadrons)
+    if (hadron.last_quark() == campaign.number_of(quark))
+      most = std::max(most, contract::sum_bytes(hadron.choices(), hadron.config.correlators.momenta.size(), times));
+  return most;
+}
+
 /// Under MPI each rank contracts its own part of both propagators.
 void require_same_parts(const CampaignPlan& plan) {
   const auto part_of = [&](const Quark& quark) {
@@ -228,9 +237,10 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
     if (reads_ahead)
       for (MemoryNeed& need : planned.solve.memory)
         if (!need.gpu) need.other += static_cast<double>(volume(plan.lattice)) * links_bytes_per_site;
-    const double kept = most_kept(campaign, journal, quark, planned.solve.where.decomposition.part().extents);
+    const double kept = most_kept(campaign, journal, quark, planned.solve.where.decomposition.part().extents),
+                 sums = hadron_sums(campaign, quark, plan.lattice[3]) * session.cpu_team().threads();
     for (MemoryNeed& need : planned.solve.memory)
-      if (!need.gpu) need.other += kept, need.making_links += need.making_links > 0 ? kept : 0;
+      if (!need.gpu) need.other += kept + sums, need.making_links += need.making_links > 0 ? kept : 0;
     if (planned.seconds_a_row) continue;
     const ActionKind& kind = *quark.config.action;
     const RunConfig& config = quark.config;

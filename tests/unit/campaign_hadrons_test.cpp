@@ -213,6 +213,33 @@ correlators = ["pion", "rho"]
   }
 }
 
+TEST_CASE("of twisted mass mu and -mu mesons of two quarks are the neutral ones, of mu and mu the charged ones") {
+  const Ensemble ensemble;
+  const std::string twisted = "action = \"twisted-mass\"\nkappa = 0.11\n";
+  run(ensemble.write("[quark.both]\n" + twisted + "mu = [0.2, -0.2]\ncorrelators = [\"mesons\", \"neutral-mesons\"]\n[quark.up]\n" +
+                     twisted + "mu = 0.2\n[quark.down]\n" + twisted + "mu = -0.2\n[quark.strange]\n" + twisted + "mu = 0.2\n" +
+                     R"([hadron.neutral]
+quarks = ["up", "down"]
+correlators = ["mesons"]
+[hadron.charged]
+quarks = ["up", "strange"]
+correlators = ["mesons"]
+)"));
+  const campaign::ConfigurationResults results = campaign::read_results(ensemble.results_file());
+  const campaign::RowResults &both = *results.find("both", "wall:1"), &neutral = *results.find("neutral", "wall:1"),
+                             &charged = *results.find("charged", "wall:1");
+  const double scale = named(both, "pion_m0.2").values[0];
+  for (const char* name : {"pion", "rho_x", "a0", "b1_z"})
+    for (std::size_t t = 0; t < 4; ++t) {
+      INFO(name << " t " << t);
+      const Correlator& expected = named(both, fmt::format("neutral_{}_m0.2", name));
+      CHECK(std::abs(named(neutral, name).values[t] - expected.values[t]) < 1e-11 * scale);
+      CHECK(std::abs(named(neutral, name).imaginary[t] - expected.imaginary[t]) < 1e-11 * scale);
+      CHECK(std::abs(named(charged, name).values[t] - named(both, fmt::format("{}_m0.2", name)).values[t]) < 1e-11 * scale);
+      CHECK(std::abs(named(charged, name).imaginary[t]) < 1e-11 * scale);
+    }
+}
+
 TEST_CASE("hadrons that are added later, or lost, get the same bytes, and no row of their quarks is written again") {
   const Ensemble ensemble(2);
   run(ensemble.write(quarks + hadrons, "whole"));
