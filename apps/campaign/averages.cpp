@@ -105,9 +105,9 @@ AverageCorrelator average_correlator(const std::string& name, const std::vector<
 
 std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal) {
   std::vector<Samples> all;
-  for (const Quark& quark : campaign.quarks)
+  for (const Table* table : campaign.tables())
     for (const auto& [kind, sources] : sources_by_kind(campaign))
-      all.push_back({{quark.name, kind, {}, {}}, sources, boundary_phase(3 * quark.config.boundary[3]), 0, {}});
+      all.push_back({{table->kind, table->name, kind, {}, {}}, sources, boundary_phase(3 * table->config.boundary[3]), 0, {}});
   for (const Configuration& configuration : campaign.configurations) {
     const auto complete = [&](const Samples& samples) {
       return std::all_of(samples.sources.begin(), samples.sources.end(), [&](const Source& source) {

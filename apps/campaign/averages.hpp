@@ -20,9 +20,10 @@ struct AverageCorrelator {
   const std::vector<Estimate>& mass() const { return goes_both_ways() ? cosh_mass : log_mass; }
 };
 
-/// Of a quark and all its sources of one kind, which are averaged on every configuration before.
+/// Of a quark, or a hadron, and all its sources of one kind, which are averaged on every configuration before.
 struct Average {
-  std::string quark, source;                ///< "light", "point"
+  std::string_view kind;                    ///< "quark" or "hadron"
+  std::string quark, source;                ///< its name, "light"; "point"
   std::vector<std::string> configurations;  ///< that have all these sources
   std::vector<AverageCorrelator> correlators;
 };
@@ -32,9 +33,9 @@ struct Average {
 AverageCorrelator average_correlator(const std::string& name, const std::vector<std::vector<double>>& samples, std::size_t time_slices,
                                      int bin);
 
-/// Of what is done, in the order of quarks and of their sources. Baryons from sources at any time are like those from t = 0: behind the
-/// end of the lattice they get back what the boundary has given their three quarks. Reads the configurations' files. Throws Error(input)
-/// naming one that is damaged.
+/// Of what is done, in the order of quarks, hadrons and of their sources. Baryons from sources at any time are like those from t = 0:
+/// behind the end of the lattice they get back what the boundary has given their three quarks. Reads the configurations' files. Throws
+/// Error(input) naming one that is damaged.
 std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal);
 
 /// /QUARK/SOURCE/correlators/NAME/{mean,error} (T doubles, or complex numbers), /QUARK/SOURCE/effective_masses/NAME/{log,log_error,cosh,

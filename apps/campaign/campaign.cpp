@@ -1,5 +1,6 @@
 #include "apps/campaign/campaign.hpp"
 
+#include "apps/campaign/hadrons.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/null_vector_files.hpp"
 #include "apps/run/parse.hpp"
@@ -67,11 +68,12 @@ struct Parsed {
   std::vector<std::string> patterns;
   std::string patterns_where;
   std::vector<Assignment> common;
-  struct Table {
+  struct QuarkTable {
     std::string name, where;
     std::vector<Assignment> settings;
   };
-  std::vector<Table> quarks;
+  std::vector<QuarkTable> quarks;
+  std::vector<HadronTable> hadrons;
 };
 
 /// A setting of a solve that may stand in a campaign's file.
@@ -85,7 +87,7 @@ Assignment setting_in(const std::string& key, const toml::node& value, const std
       if (std::none_of(std::begin(refused), std::end(refused), [&](const Refused& no) { return no.key == known.key; }) &&
           known.key != "out" && !(in_quark && is_of_whole_campaign(known.key)))
         keys.push_back(known.key);
-    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, [quark.NAME], ";
+    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, [quark.NAME], [hadron.NAME], ";
     refuse(where, "unknown key", fmt::format("use one of {}{}", own, fmt::join(keys, ", ")));
   }
   if (in_quark && is_of_whole_campaign(key)) refuse(where, "this is for all quarks", "write it above the first [quark.NAME]");
@@ -125,6 +127,18 @@ bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const 
   return true;
 }
 
+/// The tables [quark.NAME], or [hadron.NAME].
+void for_named_tables(const std::string& file, const std::string& kind, const toml::node& tables, unsigned line,
+                      const std::function<void(const std::string& name, const std::string& where, const toml::table& settings)>& use) {
+  const auto where_is = [&](unsigned at, const std::string& name) { return fmt::format("{}:{}: {}.{}", file, at, kind, name); };
+  in_order(table_of(tables, where_is(line, "NAME")), [&](const std::string& name, const toml::node& settings, unsigned at) {
+    const std::string where = where_is(at, name);
+    if (name.empty() || name.find('/') != std::string::npos)
+      refuse(where, "this name has a slash, or no letter", "results are in groups of this name: use letters and digits");
+    use(name, where, table_of(settings, where));
+  });
+}
+
 Parsed parse(Campaign& campaign) {
   Parsed parsed;
   const toml::table file = parse_toml(campaign.file, howto_page);
@@ -132,14 +146,16 @@ Parsed parse(Campaign& campaign) {
   in_order(file, [&](const std::string& key, const toml::node& value, unsigned line) {
     const std::string where = where_is(line, key);
     if (key == "quark") {
-      in_order(table_of(value, where_is(line, "quark.NAME")), [&](const std::string& name, const toml::node& settings, unsigned at) {
-        Parsed::Table quark{name, where_is(at, "quark." + name), {}};
-        if (name.empty() || name.find('/') != std::string::npos)
-          refuse(quark.where, "this name has a slash, or no letter", "results are in groups of this name: use letters and digits");
-        in_order(table_of(settings, quark.where), [&](const std::string& k, const toml::node& v, unsigned l) {
+      for_named_tables(campaign.file, key, value, line, [&](const std::string& name, const std::string& place, const toml::table& table) {
+        Parsed::QuarkTable quark{name, place, {}};
+        in_order(table, [&](const std::string& k, const toml::node& v, unsigned l) {
           quark.settings.push_back(setting_in(k, v, where_is(l, fmt::format("quark.{}.{}", name, k)), true));
         });
         parsed.quarks.push_back(std::move(quark));
+      });
+    } else if (key == "hadron") {
+      for_named_tables(campaign.file, key, value, line, [&](const std::string& name, const std::string& place, const toml::table& table) {
+        parsed.hadrons.push_back(read_hadron(name, place, campaign.file, table));
       });
     } else if (!take_own(campaign, parsed, key, value, where)) {
       parsed.common.push_back(setting_in(key, value, where, false));
@@ -183,24 +199,22 @@ std::vector<Configuration> configurations_of(const Parsed& parsed) {
   return configurations;
 }
 
-/// Names above the quarks are for all of them: each takes those that its action has.
-void choose_correlators(std::vector<Quark>& quarks, const Parsed& parsed) {
+/// Names above the quarks are for all of them, and for hadrons: each takes those that it has.
+void choose_correlators(const std::vector<Table*>& tables, const Parsed& parsed) {
   const auto common = std::find_if(parsed.common.begin(), parsed.common.end(), [](const Assignment& a) { return a.key == "correlators"; });
   if (common == parsed.common.end()) return;
   for (const std::string& name : split(common->value, ',')) {
-    const auto has = [&](const Quark& quark) { return has_correlator(*quark.config.action, name); };
-    if (std::none_of(quarks.begin(), quarks.end(), has))
+    const auto has = [&](const Table* table) { return has_correlator(table->families, name); };
+    if (std::none_of(tables.begin(), tables.end(), has))
       refuse(common->where, fmt::format("'{}' is no correlator of any of these quarks", name),
              fmt::format("{} lists them, and their families", howto_page));
   }
-  for (std::size_t q = 0; q < quarks.size(); ++q) {
-    const std::vector<Assignment>& own = parsed.quarks[q].settings;
-    if (std::any_of(own.begin(), own.end(), [](const Assignment& a) { return a.key == "correlators"; })) continue;
-    Quark& quark = quarks[q];
-    std::erase_if(quark.config.correlators.names, [&](const std::string& name) { return !has_correlator(*quark.config.action, name); });
-    if (quark.config.correlators.names.empty())
-      refuse(quark.where, fmt::format("none of {} is a correlator of the action {}", common->value, quark.config.action->name),
-             "give this quark `correlators` of its own");
+  for (Table* table : tables) {
+    if (*place_of(*table, "correlators") != common->where) continue;  // it has its own
+    std::erase_if(table->config.correlators.names, [&](const std::string& name) { return !has_correlator(table->families, name); });
+    if (table->config.correlators.names.empty())
+      refuse(table->where, fmt::format("none of {} is a correlator of the action {}", common->value, table->config.action->name),
+             fmt::format("give this {} `correlators` of its own", table->kind));
   }
 }
 
@@ -283,16 +297,16 @@ std::vector<std::string> null_vectors_behind(const Campaign& campaign, const Con
   return folders;
 }
 
-void at_place_of(const Quark& quark, const std::function<void()>& check) {
+void at_place_of(const Table& table, const std::function<void()>& check) {
   try {
     check();
   } catch (const Error& error) {
     const std::string message = with_keys(error.what());
     if (error.parameter().empty() && message == error.what()) throw;
     if (error.parameter().empty()) throw Error(error.kind(), "", message, "");  // it knows its place
-    const std::string* place = place_of(quark, error.parameter());
+    const std::string* place = place_of(table, error.parameter());
     const bool named = place != nullptr && message.starts_with(error.parameter() + ": ");
-    throw Error(error.kind(), place != nullptr ? *place : quark.where, named ? message.substr(error.parameter().size() + 2) : message, "");
+    throw Error(error.kind(), place != nullptr ? *place : table.where, named ? message.substr(error.parameter().size() + 2) : message, "");
   }
 }
 
@@ -317,10 +331,17 @@ bool changes_no_bit(std::string_view key, const RunConfig& quark) {
   return (key == "nrhs" && !mixes_vectors(quark)) || std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
 }
 
-const std::string* place_of(const Quark& quark, std::string_view key) {
-  const auto& given = quark.config.given;
+const std::string* place_of(const Table& table, std::string_view key) {
+  const auto& given = table.config.given;
   const auto last = std::find_if(given.rbegin(), given.rend(), [key](const auto& setting) { return setting.first == key; });
   return last == given.rend() ? nullptr : &last->second;
+}
+
+std::vector<const Table*> Campaign::tables() const {
+  std::vector<const Table*> all;
+  for (const Quark& quark : quarks) all.push_back(&quark);
+  for (const Hadron& hadron : hadrons) all.push_back(&hadron);
+  return all;
 }
 
 std::string Campaign::propagator_of(const Row& row) const {
@@ -329,10 +350,10 @@ std::string Campaign::propagator_of(const Row& row) const {
   return out + "/propagators/" + name;
 }
 
-bool has_correlator(const ActionKind& kind, std::string_view name) {
+bool has_correlator(const std::vector<std::string_view>& families, std::string_view name) {
   for (const contract::Family& family : contract::families()) {
-    if (std::find(kind.correlators.begin(), kind.correlators.end(), family.name) == kind.correlators.end()) continue;
-    if (family.name == name) return true;
+    if (std::find(families.begin(), families.end(), family.name) == families.end()) continue;
+    if (family.word() == name) return true;
     for (const contract::Channel& channel : family.channels)
       if (channel.name == name || channel.group == name) return true;
   }
@@ -351,17 +372,24 @@ Campaign read_campaign(const std::string& path, const std::vector<Assignment>& o
   if (campaign.out.empty()) refuse(path, "nowhere to write the results", "name a folder as out = \"results\"");
   if (campaign.sources.empty()) refuse(path, "no sources are given", "give them as sources = [\"point:0,0,0,0\"]");
   if (parsed.quarks.empty()) refuse(path, "there is no quark", "describe one in a table [quark.light], with its action and mass");
-  for (const Parsed::Table& table : parsed.quarks) {
-    Quark& quark = campaign.quarks.emplace_back(Quark{table.name, table.where, {}});
+  for (const Parsed::QuarkTable& table : parsed.quarks) {
+    Quark& quark = campaign.quarks.emplace_back(Quark{{"quark", table.name, table.where, {}}});
     apply_settings(quark.config, parsed.common);
     apply_settings(quark.config, table.settings);
     apply_settings(quark.config, of_solves);
     quark.config.propagators = campaign.propagators;
     quark.config.source = campaign.sources.front();
     quark.config.further_sources.assign(campaign.sources.begin() + 1, campaign.sources.end());
+    quark.families = quark.config.action->correlators;
   }
-  choose_correlators(campaign.quarks, parsed);
+  for (const HadronTable& table : parsed.hadrons) campaign.hadrons.push_back(make_hadron(table, campaign, parsed.common));
+  std::vector<Table*> tables;
+  for (Quark& quark : campaign.quarks) tables.push_back(&quark);
+  for (Hadron& hadron : campaign.hadrons) tables.push_back(&hadron);
+  choose_correlators(tables, parsed);
   for (Quark& quark : campaign.quarks) check(quark);
+  for (Hadron& hadron : campaign.hadrons) check_hadron(hadron);
+  tell_quarks_of_hadrons(campaign);
   campaign.configurations = configurations_of(parsed);
   for (const Quark& quark : campaign.quarks) check_deflation(campaign, quark);
   return campaign;

@@ -2,6 +2,8 @@
 // What a campaign is asked to do: the TOML file of `quarkstar run`.
 #include "apps/run/config.hpp"
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <functional>
 #include <string>
@@ -15,16 +17,33 @@ struct Configuration {
   std::string name, path;
 };
 
-/// A table [quark.NAME]: a propagator of every source on every configuration.
-struct Quark {
+/// A table [quark.NAME] or [hadron.NAME]: a row of every source on every configuration.
+struct Table {
+  std::string_view kind;  ///< "quark" or "hadron"
   std::string name;
-  std::string where;  ///< "pions.toml:9: quark.light"
-  RunConfig config;   ///< with all sources; complete() and checked, but for the gauge configuration, which it lacks
+  std::string where;                         ///< "pions.toml:9: quark.light"
+  RunConfig config;                          ///< with all sources; checked, but for the gauge configuration, which it lacks
+  std::vector<std::string_view> families{};  ///< of its correlators
+
+  /// Those that are wanted.
+  std::vector<contract::Choice> choices() const { return contract::choose(families, config.correlators.names); }
 };
 
-/// A row of the campaign: one source of one quark on one configuration.
+/// A propagator of every source.
+struct Quark : Table {};
+
+/// Correlators of the propagators of two quarks. config: the first one's, with the hadron's own correlators and sinks.
+struct Hadron : Table {
+  std::array<std::size_t, 2> quarks;  ///< their numbers in the list
+
+  bool has(std::size_t quark) const { return quarks[0] == quark || quarks[1] == quark; }
+  /// Of the list, in whose order they are solved for.
+  std::size_t last_quark() const { return std::max(quarks[0], quarks[1]); }
+};
+
+/// A row of the campaign: one source of one quark or hadron on one configuration.
 struct Row {
-  std::string configuration, quark, source;
+  std::string configuration, quark, source;  ///< quark: or hadron, of which none has the name of a quark
   auto operator<=>(const Row&) const = default;
 };
 
@@ -35,9 +54,14 @@ struct Campaign {
   std::vector<Source> sources;
   std::string sources_where;
   std::vector<Quark> quarks;
+  std::vector<Hadron> hadrons;
   bool propagators = false;  ///< are written
   int bin = 1;               ///< neighbouring configurations that the errors take together
   int grace = 10;            ///< seconds that a solve may take after a signal before it is given up
+
+  /// Quarks, then hadrons.
+  std::vector<const Table*> tables() const;
+  std::size_t number_of(const Quark& quark) const { return static_cast<std::size_t>(&quark - quarks.data()); }
 
   std::string file_of(const Configuration& configuration) const { return out + "/configurations/" + configuration.name + ".h5"; }
   std::string propagator_of(const Row& row) const;
@@ -57,21 +81,21 @@ bool is_of_whole_campaign(std::string_view key);
 /// Keys of quarks that change how they are solved and no bit of what comes out. Of solvers that mix vectors nrhs is none of them.
 bool changes_no_bit(std::string_view key, const RunConfig& quark);
 
-/// Where a setting of the quark was given, the last time if it was more than once; nullptr where it was not.
-const std::string* place_of(const Quark& quark, std::string_view key);
+/// Where a setting was given, the last time if it was more than once; nullptr where it was not.
+const std::string* place_of(const Table& table, std::string_view key);
 
 /// Reads the file, finds the configurations, and completes and checks every quark. overriding: `out` and settings of the whole campaign
 /// that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the
 /// configurations.
 Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding);
 
-/// What solves, plans and checks say of a quark's settings, with its place in the file and keys in place of flags.
-void at_place_of(const Quark& quark, const std::function<void()>& check);
+/// What solves, plans and checks say of settings, with their place in the file and keys in place of flags.
+void at_place_of(const Table& table, const std::function<void()>& check);
 
 /// A message of the layers below, which names flags of `quarkstar solve`, with keys of the file in place of them.
 std::string with_keys(std::string_view message);
 
-/// Whether an action has a correlator, a group or a family of this name.
-bool has_correlator(const ActionKind& kind, std::string_view name);
+/// Whether a family of these has a correlator or a group of this name, or is called so.
+bool has_correlator(const std::vector<std::string_view>& families, std::string_view name);
 
 }  // namespace quarkstar::app::campaign

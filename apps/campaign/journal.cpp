@@ -1,5 +1,6 @@
 #include "apps/campaign/journal.hpp"
 
+#include "apps/campaign/hadrons.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
@@ -37,10 +38,27 @@ Json settings_of(const Quark& quark) {
   return settings;
 }
 
-/// What quarks of that action have where nobody gives it.
-Json default_of(const Quark& quark, const std::string& key) {
+/// Of a hadron, beside those of its quarks.
+Json settings_of(const Campaign& campaign, const Hadron& hadron) {
+  Json settings = Json::object();
+  for (const std::size_t quark : hadron.quarks) settings["quarks"].push_back(campaign.quarks[quark].name);
+  for (const auto& [key, value] : parameters_of(hadron.config))
+    if (is_of_hadrons(key)) settings[std::string(key)] = Json::parse(value.dump());
+  return settings;
+}
+
+/// What all tables' results depend on.
+std::vector<std::pair<const Table*, Json>> all_settings(const Campaign& campaign) {
+  std::vector<std::pair<const Table*, Json>> all;
+  for (const Quark& quark : campaign.quarks) all.emplace_back(&quark, settings_of(quark));
+  for (const Hadron& hadron : campaign.hadrons) all.emplace_back(&hadron, settings_of(campaign, hadron));
+  return all;
+}
+
+/// What tables of that action have where nobody gives it.
+Json default_of(const Table& table, const std::string& key) {
   RunConfig plain;
-  plain.action = quark.config.action;
+  plain.action = table.config.action;
   complete(plain);
   return Json::parse(find_setting(key)->get(plain).dump());
 }
@@ -114,7 +132,7 @@ void Journal::take(const Json& line) {
   if (kind == "campaign") {
     lattice_ = line.at("lattice").get<Coord>();
     version_ = line.value("version", "");
-  } else if (kind == "quark") {
+  } else if (kind == "quark" || kind == "hadron") {
     settings_.insert_or_assign(text("name"), line.at("settings"));
   } else if (kind == "done") {
     const Row row{text("configuration"), text("quark"), text("source")};
@@ -140,20 +158,23 @@ void Journal::append(const Json& line) {
 }
 
 void Journal::require_same_settings(const Campaign& campaign) const {
-  for (const Quark& quark : campaign.quarks) {
-    const auto before = settings_.find(quark.name);
-    const auto of_quark = [&](const auto& row) { return row.first.quark == quark.name; };
-    if (before == settings_.end() || std::none_of(done_.begin(), done_.end(), of_quark)) continue;
-    const Json now = settings_of(quark);
+  for (const auto& [table, now] : all_settings(campaign)) {
+    const auto before = settings_.find(table->name);
+    // Rows of hadrons hold the quarks that they were made of, even where the quarks' own rows are lost.
+    const bool has_rows = has_rows_of(table->name) || std::any_of(campaign.hadrons.begin(), campaign.hadrons.end(), [&](const Hadron& h) {
+                            const auto is_table = [&](std::size_t quark) { return &campaign.quarks[quark] == table; };
+                            return std::any_of(h.quarks.begin(), h.quarks.end(), is_table) && has_rows_of(h.name);
+                          });
+    if (before == settings_.end() || !has_rows) continue;
     for (const auto& [key, value] : now.items()) {
       // A setting that the program did not have then was what it is where nobody gives it.
-      const Json then = before->second.contains(key) ? before->second.at(key) : default_of(quark, key);
+      const Json then = before->second.contains(key) ? before->second.at(key) : default_of(*table, key);
       if (then == value) continue;
-      const std::string* place = place_of(quark, key);
-      throw Error(ErrorKind::input, place != nullptr ? *place : quark.where,
-                  fmt::format("{} is {} here, and was {} when rows of quark {} were computed ({})", key, shown(value), shown(then),
-                              quark.name, path_),
-                  "give the quark another name, or the campaign another folder `out`");
+      const std::string* place = place_of(*table, key);
+      throw Error(ErrorKind::input, place != nullptr ? *place : table->where,
+                  fmt::format("{} is {} here, and was {} when rows of {} {} were computed ({})", key, shown(value), shown(then),
+                              table->kind, table->name, path_),
+                  fmt::format("give the {} another name, or the campaign another folder `out`", table->kind));
     }
   }
 }
@@ -183,9 +204,9 @@ void Journal::begin(const Campaign& campaign, const Coord& lattice) {
                    version_.empty() ? "an earlier version" : version_, version);
     append({{"kind", "campaign"}, {"lattice", lattice}, {"version", version}});
   }
-  for (const Quark& quark : campaign.quarks)
-    if (const Json settings = settings_of(quark); !settings_.contains(quark.name) || settings_.at(quark.name) != settings)
-      append({{"kind", "quark"}, {"name", quark.name}, {"settings", settings}});
+  for (const auto& [table, settings] : all_settings(campaign))
+    if (!settings_.contains(table->name) || settings_.at(table->name) != settings)
+      append({{"kind", table->kind}, {"name", table->name}, {"settings", settings}});
 }
 
 void Journal::note_done(const Row& row, double seconds) {
@@ -205,6 +226,10 @@ std::vector<Row> Journal::rows_of(const std::string& configuration) const {
   for (auto row = done_.lower_bound({configuration, "", ""}); row != done_.end() && row->first.configuration == configuration; ++row)
     rows.push_back(row->first);
   return rows;
+}
+
+bool Journal::has_rows_of(const std::string& quark) const {
+  return std::any_of(done_.begin(), done_.end(), [&](const auto& row) { return row.first.quark == quark; });
 }
 
 std::optional<double> Journal::seconds_of(const std::string& quark) const {

@@ -19,12 +19,13 @@ class Journal {
   /// Throws what JsonLines does.
   Journal(const std::string& path, Mode mode);
 
-  /// Throws Error(input) naming a quark's setting that is not the one with which its rows were computed, and both values.
+  /// Throws Error(input) naming a quark's or a hadron's setting that is not the one with which its rows were computed, and both values.
   void require_same_settings(const Campaign& campaign) const;
   /// Rows whose results, or propagators where the campaign writes them, are not in their files, or cannot be read, are not done. Notes it:
   /// when some of them are done again, the old lines about the others must not count. The root looks, and warns.
   void forget_lost(const Campaign& campaign);
-  /// Notes the lattice, the program's version and the settings of quarks, where they are new. Warns where the version is another one.
+  /// Notes the lattice, the program's version and the settings of quarks and hadrons, where they are new. Warns where the version is
+  /// another one.
   void begin(const Campaign& campaign, const Coord& lattice);
   std::optional<Coord> lattice() const { return lattice_; }
 
@@ -35,6 +36,7 @@ class Journal {
   bool is_done(const Row& row) const { return done_.contains(row); }
   /// What is done of a configuration, quarks and sources that the campaign no longer has among it.
   std::vector<Row> rows_of(const std::string& configuration) const;
+  bool has_rows_of(const std::string& quark) const;
   /// Mean of the latest rows of a quark; none where there are none.
   std::optional<double> seconds_of(const std::string& quark) const;
   /// Reasons of note_failed(), until the row is done, or the configuration could be read.
@@ -50,7 +52,7 @@ class Journal {
   std::unique_ptr<JsonLines> lines_;  ///< on the root, where it writes
   std::optional<Coord> lattice_;
   std::string version_;                   ///< version_line() of the program that was the last to compute rows
-  std::map<std::string, Json> settings_;  ///< by quark
+  std::map<std::string, Json> settings_;  ///< by quark or hadron
   std::map<Row, double> done_;
   std::map<std::string, std::vector<double>> seconds_;  ///< by quark, in the order of rows
   std::map<Row, std::string> failures_;

@@ -1,5 +1,6 @@
 #include "apps/campaign/page.hpp"
 
+#include "apps/campaign/hadrons.hpp"
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "apps/report/timeline_svg.hpp"
@@ -33,7 +34,7 @@ std::string mass_name(const AverageCorrelator& correlator) {
 }
 
 std::string figures_of(const Average& average) {
-  const std::string what = fmt::format("quark {}, {} source", average.quark, average.source);
+  const std::string what = fmt::format("{} {}, {} source", average.kind, average.quark, average.source);
   Plot correlators{.title = "Correlators, |C|, " + what, .x_label = "t - t_source", .y_label = "|C(t)|", .log_y = true, .series = {}};
   Plot masses{.title = "Effective masses, " + what, .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
   for (const AverageCorrelator& c : average.correlators) {
@@ -76,9 +77,9 @@ std::string averages_section(const Outcome& outcome, const std::vector<Average>&
   if (averages.empty()) return "<p>No configuration has all its sources yet.</p>\n";
   std::string html;
   for (const Average& average : averages) {
-    html += fmt::format("<h2>Quark {}, {} source</h2>\n<p>{} of {} configurations; {}.</p>\n", escape(average.quark),
-                        escape(average.source), average.configurations.size(), outcome.campaign.configurations.size(),
-                        errors_text(average.configurations.size(), outcome.campaign.bin));
+    html += fmt::format("<h2>{} {}, {} source</h2>\n<p>{} of {} configurations; {}.</p>\n", average.kind == "quark" ? "Quark" : "Hadron",
+                        escape(average.quark), escape(average.source), average.configurations.size(),
+                        outcome.campaign.configurations.size(), errors_text(average.configurations.size(), outcome.campaign.bin));
     html += "<div class=\"plots\">\n" + figures_of(average) + "</div>\n" + masses_table(average);
   }
   return html;
@@ -97,14 +98,14 @@ std::string configurations_section(const Outcome& outcome) {
   std::vector<TableRow> rows;
   for (const Configuration& configuration : outcome.campaign.configurations) {
     TableRow row{configuration.name, configuration.path};
-    for (const Quark& quark : outcome.campaign.quarks) {
-      const std::size_t missing = missing_sources(outcome.campaign, outcome.journal, configuration, quark).size();
+    for (const Table* table : outcome.campaign.tables()) {
+      const std::size_t missing = missing_sources(outcome.campaign, outcome.journal, configuration, *table).size();
       row.push_back(fmt::format("{} of {}", outcome.campaign.sources.size() - missing, outcome.campaign.sources.size()));
     }
     rows.push_back(std::move(row));
   }
   TableRow head{"configuration", "file"};
-  for (const Quark& quark : outcome.campaign.quarks) head.push_back(fmt::format("{}: sources done", quark.name));
+  for (const Table* table : outcome.campaign.tables()) head.push_back(fmt::format("{}: sources done", table->name));
   return "<h2>Configurations</h2>\n" + table("", head, rows);
 }
 
@@ -116,6 +117,12 @@ std::string settings_section(const Campaign& campaign) {
       if (!value.is_null() && value != "") rows.push_back({std::string(key), value.is_string() ? value.get<std::string>() : value.dump()});
     html += fmt::format("<h3>Quark {}</h3>\n", escape(quark.name)) + table("facts", {}, rows);
   }
+  for (const Hadron& hadron : campaign.hadrons) {
+    std::vector<TableRow> rows{{"quarks", campaign.quarks[hadron.quarks[0]].name + ", " + campaign.quarks[hadron.quarks[1]].name}};
+    for (const auto& [key, value] : parameters_of(hadron.config))
+      if (is_of_hadrons(key) && !value.is_null()) rows.push_back({std::string(key), value.dump()});
+    html += fmt::format("<h3>Hadron {}</h3>\n", escape(hadron.name)) + table("facts", {}, rows);
+  }
   return html;
 }
 
@@ -123,10 +130,13 @@ std::string settings_section(const Campaign& campaign) {
 
 std::string page(const Outcome& outcome, const std::vector<Average>& averages) {
   const Campaign& campaign = outcome.campaign;
-  std::vector<std::string> quarks;
-  for (const Quark& quark : campaign.quarks) quarks.push_back(quark.name);
-  const std::string title = fmt::format("Campaign {}: {} configurations, {} {}", campaign.out, campaign.configurations.size(),
-                                        quarks.size() == 1 ? "quark" : "quarks", fmt::join(quarks, ", "));
+  const auto names = [](const auto& tables, const char* word) {
+    std::vector<std::string> all;
+    for (const Table& table : tables) all.push_back(table.name);
+    return all.empty() ? "" : fmt::format(", {}{} {}", word, all.size() == 1 ? "" : "s", fmt::join(all, ", "));
+  };
+  const std::string title = fmt::format("Campaign {}: {} configurations{}{}", campaign.out, campaign.configurations.size(),
+                                        names(campaign.quarks, "quark"), names(campaign.hadrons, "hadron"));
   std::string html = page_head(title);
   html += fmt::format("<p class=\"sub\">{}; last run: {} on {} ({}), {}; {} failures</p>\n", escape(campaign.file), outcome.started,
                       escape(outcome.host), escape(outcome.cpu_model), duration_text(outcome.seconds), outcome.failures.size());

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 
 namespace quarkstar::app::campaign {
@@ -36,10 +37,10 @@ double null_vector_bytes(const Quark& quark, const Coord& lattice) {
   return 2.0 * vectors * static_cast<double>(volume(lattice)) * quark.config.action->components * complex_bytes;
 }
 
-/// Bytes of the results of the missing rows of one quark on one configuration.
-double row_bytes(const Quark& quark, const std::vector<Source>& sources, const Coord& lattice) {
-  const RunConfig& config = quark.config;
-  const auto wanted = contract::choose(config.action->correlators, config.correlators.names);
+/// Bytes of the results of missing rows on one configuration.
+double row_bytes(const Table& table, const std::vector<Source>& sources, const Coord& lattice) {
+  const RunConfig& config = table.config;
+  const auto wanted = table.choices();
   double bytes = 0;
   for (const Source& source : sources) {
     std::size_t real = 0, complex = 0;
@@ -88,29 +89,43 @@ std::string time_text(const CampaignPlan& plan) {
                      fmt::join(unknown, ", "));
 }
 
-/// The names of the correlators of a quark.
-std::string correlators_text(const RunConfig& config) {
+/// The names of the correlators of a table.
+std::string correlators_text(const Table& table) {
   std::vector<std::string_view> names;
-  for (const contract::Choice& choice : contract::choose(config.action->correlators, config.correlators.names))
+  for (const contract::Choice& choice : table.choices())
     for (const int channel : choice.channels) names.push_back(choice.family->channels[static_cast<std::size_t>(channel)].name);
   std::string text = fmt::format("{}", fmt::join(names, " "));
-  for (const contract::HadronSink& sink : config.three_points.hadrons) text += fmt::format(", three-point functions of {}", text_of(sink));
+  for (const contract::HadronSink& sink : table.config.three_points.hadrons)
+    text += fmt::format(", three-point functions of {}", text_of(sink));
   return text;
 }
 
 }  // namespace
 
 std::vector<Source> missing_sources(const Campaign& campaign, const Journal& journal, const Configuration& configuration,
-                                    const Quark& quark) {
+                                    const Table& table) {
   std::vector<Source> missing = campaign.sources;
   std::erase_if(missing, [&](const Source& source) {
-    return journal.is_done({configuration.name, quark.name, quarkstar::text_of(source)});
+    return journal.is_done({configuration.name, table.name, quarkstar::text_of(source)});
   });
   return missing;
 }
 
+std::vector<Source> sources_to_solve(const Campaign& campaign, const Journal& journal, const Configuration& configuration,
+                                     const Quark& quark) {
+  std::vector<Source> sources = campaign.sources;
+  std::erase_if(sources, [&](const Source& source) {
+    const auto done = [&](const Table& table) { return journal.is_done({configuration.name, table.name, quarkstar::text_of(source)}); };
+    const std::size_t number = campaign.number_of(quark);
+    return done(quark) && std::all_of(campaign.hadrons.begin(), campaign.hadrons.end(),
+                                      [&](const Hadron& hadron) { return !hadron.has(number) || done(hadron); });
+  });
+  return sources;
+}
+
 CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const Coord& lattice) {
-  CampaignPlan plan{&campaign, lattice, campaign.configurations.size() * campaign.quarks.size() * campaign.sources.size(), 0, {}, 0, 0};
+  CampaignPlan plan{&campaign, lattice, campaign.configurations.size() * campaign.tables().size() * campaign.sources.size(), 0, {}, {},
+                    0,         0};
   std::size_t missing = 0;
   for (const Configuration& configuration : campaign.configurations)
     for (const Quark& quark : campaign.quarks) {
@@ -119,6 +134,16 @@ CampaignPlan plan_rows(const Campaign& campaign, const Journal& journal, const C
       plan.disk_bytes += row_bytes(quark, sources, lattice);
       if (campaign.propagators) plan.disk_bytes += static_cast<double>(sources.size()) * propagator_bytes(quark, lattice);
     }
+  for (const Hadron& hadron : campaign.hadrons) {
+    std::size_t of_hadron = 0;
+    for (const Configuration& configuration : campaign.configurations) {
+      const std::vector<Source> sources = missing_sources(campaign, journal, configuration, hadron);
+      of_hadron += sources.size();
+      plan.disk_bytes += row_bytes(hadron, sources, lattice);
+    }
+    if (of_hadron > 0) plan.hadrons.emplace_back(&hadron, of_hadron);
+    missing += of_hadron;
+  }
   plan.done = plan.rows - missing;
   if (missing > 0)
     for (const Quark& quark : campaign.quarks) plan.disk_bytes += null_vector_bytes(quark, lattice);
@@ -138,7 +163,7 @@ RunConfig with_projectors(const Campaign& campaign, const Journal& journal, cons
   int most = 0;
   for (const Configuration& configuration : campaign.configurations) {
     const std::string file = deflation_file(config_on(campaign, quark, configuration));
-    if (file.empty() || missing_sources(campaign, journal, configuration, quark).empty()) continue;
+    if (file.empty() || sources_to_solve(campaign, journal, configuration, quark).empty()) continue;
     try {
       most = std::max(most, modes_in(file));
     } catch (const Error& error) {
@@ -149,24 +174,73 @@ RunConfig with_projectors(const Campaign& campaign, const Journal& journal, cons
   return config;
 }
 
+/// Bytes on a rank with this part of the lattice of the most propagators that wait for their hadrons while a quark is solved for, its own
+/// among them.
+double most_kept(const Campaign& campaign, const Journal& journal, const Quark& quark, const Coord& part) {
+  const std::size_t number = campaign.number_of(quark);
+  double most = 0;
+  for (const Configuration& configuration : campaign.configurations) {
+    std::set<std::pair<std::size_t, std::string>> kept;
+    for (const Hadron& hadron : campaign.hadrons) {
+      const std::size_t first = std::min(hadron.quarks[0], hadron.quarks[1]);
+      if (first > number || hadron.last_quark() < number) continue;
+      for (const Source& source : missing_sources(campaign, journal, configuration, hadron))
+        kept.emplace(first, quarkstar::text_of(source));
+    }
+    double bytes = 0;
+    for (const auto& [first, source] : kept) bytes += propagator_bytes(campaign.quarks[first], part);
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// Bytes of each thread's sums while the largest of the hadrons is contracted whose last quark this is.
+double hadron_sums(const Campaign& campaign, const Quark& quark, int times) {
+  double most = 0;
+  for (const Hadron& hadron : campaign.hadrons)
+    if (hadron.last_quark() == campaign.number_of(quark))
+      most = std::max(most, contract::sum_bytes(hadron.choices(), hadron.config.correlators.momenta.size(), times));
+  return most;
+}
+
+/// Under MPI each rank contracts its own part of both propagators.
+void require_same_parts(const CampaignPlan& plan) {
+  const auto part_of = [&](const Quark& quark) {
+    return std::find_if(plan.quarks.begin(), plan.quarks.end(), [&](const QuarkPlan& p) { return p.quark == &quark; })
+        ->solve.where.decomposition.part();
+  };
+  for (const auto& [hadron, missing] : plan.hadrons) {
+    const Box first = part_of(plan.campaign->quarks[hadron->quarks[0]]), second = part_of(plan.campaign->quarks[hadron->quarks[1]]);
+    if (first.origin != second.origin || first.extents != second.extents)
+      throw Error(ErrorKind::input, hadron->where, "its two quarks would be on other parts of the lattice on a rank",
+                  "choose `ranks`, with rank-weights = \"equal\", that cut the lattice into equal parts");
+  }
+}
+
 }  // namespace
 
 void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& session) {
   const Campaign& campaign = *plan.campaign;
   const bool reads_ahead = !runtime::mpi::Job::current().is_distributed();
   for (const Quark& quark : campaign.quarks) {
-    std::size_t missing = 0;
-    for (const Configuration& configuration : campaign.configurations)
-      missing += missing_sources(campaign, journal, configuration, quark).size();
+    std::size_t missing = 0, rows = 0;
+    for (const Configuration& configuration : campaign.configurations) {
+      missing += sources_to_solve(campaign, journal, configuration, quark).size();
+      rows += missing_sources(campaign, journal, configuration, quark).size();
+    }
     if (missing == 0) continue;
     at_place_of(quark, [&] {
-      plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice), missing,
+      plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice), missing, missing - rows,
                              journal.seconds_of(quark.name), 0});
     });
     QuarkPlan& planned = plan.quarks.back();
     if (reads_ahead)
       for (MemoryNeed& need : planned.solve.memory)
         if (!need.gpu) need.other += static_cast<double>(volume(plan.lattice)) * links_bytes_per_site;
+    const double kept = most_kept(campaign, journal, quark, planned.solve.where.decomposition.part().extents),
+                 sums = hadron_sums(campaign, quark, plan.lattice[3]) * session.cpu_team().threads();
+    for (MemoryNeed& need : planned.solve.memory)
+      if (!need.gpu) need.other += kept + sums, need.making_links += need.making_links > 0 ? kept : 0;
     if (planned.seconds_a_row) continue;
     const ActionKind& kind = *quark.config.action;
     const RunConfig& config = quark.config;
@@ -176,6 +250,7 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
     planned.seconds_a_hundred_iterations = 100 * solves * applications * kind.slices(quark.config.settings) * kind.flops *
                                            static_cast<double>(volume(plan.lattice)) / (1e9 * measured_gflops(session, planned));
   }
+  runtime::mpi::Job::current().together([&] { require_same_parts(plan); });
 }
 
 void require_room(const CampaignPlan& plan) {
@@ -189,18 +264,23 @@ void require_room(const CampaignPlan& plan) {
 
 std::string text_of(const CampaignPlan& plan) {
   const Campaign& campaign = *plan.campaign;
-  std::string text = fmt::format("campaign: {} configurations of {}, {} quarks, {} sources: {} rows, {} of them done, {} to do\n",
-                                 campaign.configurations.size(), extents_text(plan.lattice), campaign.quarks.size(),
+  const std::string hadrons = campaign.hadrons.empty() ? "" : fmt::format(" {} hadrons,", campaign.hadrons.size());
+  std::string text = fmt::format("campaign: {} configurations of {}, {} quarks,{} {} sources: {} rows, {} of them done, {} to do\n",
+                                 campaign.configurations.size(), extents_text(plan.lattice), campaign.quarks.size(), hadrons,
                                  campaign.sources.size(), plan.rows, plan.done, plan.missing());
   if (plan.missing() == 0) return text;
   for (const QuarkPlan& planned : plan.quarks) {
     const RunConfig& config = planned.quark->config;
     text += fmt::format("quark {}: {}, {} = {}, {} to tolerance {:g}, {} rows; {}\n", planned.quark->name, config.action->name,
                         config.action->mass_key, fmt::join(config.masses(), ", "), config.solver.solver, config.solver.tolerance,
-                        planned.missing, correlators_text(config));
+                        planned.missing - planned.again, correlators_text(*planned.quark));
+    if (planned.again > 0) text += fmt::format("  and {} sources whose rows are done again, for hadrons\n", planned.again);
     text += fmt::format("  {}\n", planned.solve.where.decomposition.describe());
     for (const MemoryNeed& need : planned.solve.memory) text += fmt::format("  memory, estimated: {}\n", memory_text(need));
   }
+  for (const auto& [hadron, missing] : plan.hadrons)
+    text += fmt::format("hadron {}: {} and {}, {} rows; {}\n", hadron->name, campaign.quarks[hadron->quarks[0]].name,
+                        campaign.quarks[hadron->quarks[1]].name, missing, correlators_text(*hadron));
   text += fmt::format("disk: {}{} in {}\n", bytes_text(plan.disk_bytes),
                       plan.disk_free > 0 ? fmt::format(" of {}", bytes_text(plan.disk_free)) : "", campaign.out);
   return text + fmt::format("time: {}\n", time_text(plan));

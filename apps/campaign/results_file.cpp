@@ -20,9 +20,14 @@ std::string links_text(const GaugeSummary& summary) {
   return fmt::format("{:a} {:a} {:a}", summary.spatial_plaquette, summary.temporal_plaquette, summary.link_trace);
 }
 
-RowResults row_results(const RunReport& report) {
-  RowResults row{report.correlators, {}, {}};
+RowResults row_results(std::vector<Correlator> of_hadron) {
+  RowResults row{std::move(of_hadron), {}, {}};
   std::sort(row.correlators.begin(), row.correlators.end(), [](const Correlator& a, const Correlator& b) { return a.name < b.name; });
+  return row;
+}
+
+RowResults row_results(const RunReport& report) {
+  RowResults row = row_results(report.correlators);
   for (const ColumnReport& solve : report.solves) {
     row.iterations.push_back(solve.result.iterations);
     row.true_residuals.push_back(solve.result.true_residual);
@@ -39,8 +44,10 @@ void write_results(const std::string& path, const std::string& configuration, co
     for (const auto& [source, row] : rows) {
       const std::string group = quark + "/" + source + "/";
       file.make_group(quark + "/" + source);
-      file.write(group + "iterations", row.iterations);
-      file.write(group + "true_residuals", row.true_residuals);
+      if (!row.iterations.empty()) {
+        file.write(group + "iterations", row.iterations);
+        file.write(group + "true_residuals", row.true_residuals);
+      }
       write_correlators(file, group, row.correlators);
     }
   }
@@ -55,8 +62,11 @@ ConfigurationResults read_results(const std::string& path) {
     for (const std::string& source : file.names(quark)) {
       const std::string group = quark + "/" + source + "/";
       RowResults& row = results.of_quarks[quark][source];
-      row.iterations = file.integers(group + "iterations");
-      row.true_residuals = file.doubles(group + "true_residuals");
+      const std::vector<std::string> names = file.names(quark + "/" + source);
+      if (std::find(names.begin(), names.end(), "iterations") != names.end()) {
+        row.iterations = file.integers(group + "iterations");
+        row.true_residuals = file.doubles(group + "true_residuals");
+      }
       for (const std::string& name : file.names(group + "correlators")) {
         const std::string dataset = group + "correlators/" + name;
         std::vector<double> real, imaginary;

@@ -8,7 +8,7 @@
 
 namespace quarkstar::app::campaign {
 
-/// Of one source of one quark.
+/// Of one source of one quark, or of one hadron, which has correlators alone.
 struct RowResults {
   std::vector<Correlator> correlators;  ///< by name
   std::vector<int> iterations;          ///< of each column and mass, in the order of a solve's report
@@ -17,7 +17,7 @@ struct RowResults {
 
 struct ConfigurationResults {
   std::string links;                                                   ///< links_text() of the configuration
-  std::map<std::string, std::map<std::string, RowResults>> of_quarks;  ///< by quark and text of the source
+  std::map<std::string, std::map<std::string, RowResults>> of_quarks;  ///< by quark, or hadron, and text of the source
 
   /// nullptr where there is no such row.
   const RowResults* find(const std::string& quark, const std::string& source) const;
@@ -27,9 +27,10 @@ struct ConfigurationResults {
 std::string links_text(const GaugeSummary& summary);
 
 RowResults row_results(const RunReport& report);
+RowResults row_results(std::vector<Correlator> of_hadron);
 
 /// /QUARK/SOURCE/correlators/NAME and effective_masses/NAME/{log,cosh} as write_correlators_hdf5(), /QUARK/SOURCE/{iterations,
-/// true_residuals}; of the root the attributes configuration and links. The same results make the same bytes. Throws
+/// true_residuals}, which hadrons lack; of the root the attributes configuration and links. The same results make the same bytes. Throws
 /// Error(environment) naming the file.
 void write_results(const std::string& path, const std::string& configuration, const ConfigurationResults& results);
 

@@ -1,5 +1,6 @@
 #include "apps/campaign/run.hpp"
 
+#include "apps/campaign/hadron_rows.hpp"
 #include "apps/campaign/page.hpp"
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
@@ -71,11 +72,11 @@ Coord lattice_of(const Campaign& campaign) {
   return lattice;
 }
 
-Row row_of(const Configuration& configuration, const Quark& quark, const Source& source) {
-  return {configuration.name, quark.name, quarkstar::text_of(source)};
+Row row_of(const Configuration& configuration, const Table& table, const Source& source) {
+  return {configuration.name, table.name, quarkstar::text_of(source)};
 }
 
-/// Those of rows that are missing, in the order of the campaign.
+/// Those of quarks that are to be solved for, in the order of the campaign; rows of hadrons are missing where one of theirs is.
 std::vector<Failure> failures_of(const Campaign& campaign, const Journal& journal) {
   std::vector<Failure> failures;
   const auto add = [&](const Row& row) {
@@ -84,7 +85,7 @@ std::vector<Failure> failures_of(const Campaign& campaign, const Journal& journa
   for (const Configuration& configuration : campaign.configurations) {
     bool configuration_is_next = true;
     for (const Quark& quark : campaign.quarks) {
-      const std::vector<Source> missing = missing_sources(campaign, journal, configuration, quark);
+      const std::vector<Source> missing = sources_to_solve(campaign, journal, configuration, quark);
       if (missing.empty()) continue;
       if (std::exchange(configuration_is_next, false)) add({configuration.name, "", ""});
       add({configuration.name, quark.name, ""});
@@ -148,7 +149,7 @@ class CampaignRun {
 
   bool is_missing(const Configuration& configuration) const {
     return std::any_of(campaign_.quarks.begin(), campaign_.quarks.end(),
-                       [&](const Quark& quark) { return !missing_sources(campaign_, journal_, configuration, quark).empty(); });
+                       [&](const Quark& quark) { return !sources_to_solve(campaign_, journal_, configuration, quark).empty(); });
   }
 
   void end_if_asked() {
@@ -193,13 +194,18 @@ class CampaignRun {
     if (!unreadable) {
       try {
         begin_results(configuration);
-        for (const Quark& quark : campaign_.quarks) done += compute(configuration, quark, links);
+        hadron_rows_.begin(configuration);
+        for (const Quark& quark : campaign_.quarks) {
+          done += compute(configuration, quark, links);
+          hadron_rows_.is_over(quark);
+        }
       } catch (const UnreadableLinks& of_ranks) {
         unreadable = of_ranks.error;
       }
     }
     if (unreadable) {
-      for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
+      for (const Quark& quark : campaign_.quarks)
+        skip(configuration, quark, sources_to_solve(campaign_, journal_, configuration, quark).size());
       return fail({{configuration.name, "", ""}, unreadable->what()}, unreadable->kind());
     }
     forget_null_vectors({&configuration, 1});
@@ -229,10 +235,14 @@ class CampaignRun {
     Error error;
   };
 
-  /// The missing rows of a quark: how many are done.
+  /// The missing rows of a quark, and those of hadrons that it completes: how many are done.
   int compute(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
     int done = 0;
-    std::vector<Source> missing = missing_sources(campaign_, journal_, configuration, quark);
+    std::vector<Source> missing = sources_to_solve(campaign_, journal_, configuration, quark);
+    const std::size_t useless = std::erase_if(missing, [&](const Source& source) {
+      return journal_.is_done(row_of(configuration, quark, source)) && !hadron_rows_.needs(quark, source);
+    });
+    skip(configuration, quark, useless);
     while (!missing.empty()) {
       end_if_asked();
       missing = solve(configuration, quark, links, missing, done);
@@ -246,6 +256,7 @@ class CampaignRun {
     const auto planned = std::find_if(plan_.quarks.begin(), plan_.quarks.end(), [&](const QuarkPlan& p) { return p.quark == &quark; });
     std::vector<RunReport> reports(missing.size());
     std::vector<SourceRun> sources;
+    std::vector<bool> complete(missing.size());
     bool not_written = false;  // of any of the solves in flight
     for (std::size_t i = 0; i < missing.size(); ++i) {
       RunReport& report = reports[i];
@@ -255,14 +266,14 @@ class CampaignRun {
       report.config = config_on(campaign_, quark, configuration);
       report.config.source = missing[i];
       report.config.further_sources.clear();
-      sources.push_back({report, [&, &report = reports[i]](const Propagators& propagators) {
+      sources.push_back({report, [&, i](Propagators propagators, const SolvedOn& on) {
                            try {
-                             keep(configuration, quark, report, propagators);
+                             done += keep(configuration, quark, reports[i], std::move(propagators), on);
                            } catch (...) {
                              not_written = true;
                              throw;
                            }
-                           ++done;
+                           complete[i] = true;
                          }});
     }
     watch_.begin(configuration.name, quark);
@@ -279,10 +290,10 @@ class CampaignRun {
     account_.add(reports, planned->solve.islands.size() > 1 || quark.config.solver.in_flight > 1);
     std::vector<Source> left;
     std::vector<Failure> failures;
-    for (const RunReport& report : reports) {
-      const Row row = row_of(configuration, quark, report.config.source);
-      if (!report.failure.empty()) failures.push_back({row, with_keys(report.failure)});
-      else if (!journal_.is_done(row)) left.push_back(report.config.source);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      const Source& source = reports[i].config.source;
+      if (!reports[i].failure.empty()) failures.push_back({row_of(configuration, quark, source), with_keys(reports[i].failure)});
+      else if (!complete[i]) left.push_back(source);
     }
     if (failed && failures.empty()) {
       failures.push_back({{configuration.name, quark.name, ""}, with_keys(failed->what())});
@@ -314,24 +325,44 @@ class CampaignRun {
     };
   }
 
-  /// Writes what has come of a row: first its results, then that they are there.
-  void keep(const Configuration& configuration, const Quark& quark, const RunReport& report, const Propagators& propagators) {
-    const Row row = row_of(configuration, quark, report.config.source);
-    if (campaign_.propagators) write_propagator_hdf5(campaign_.propagator_of(row), report, propagators);
-    Job::current().on_root([&] {
-      results_.of_quarks[row.quark][row.source] = row_results(report);
-      write_results(campaign_.file_of(configuration), configuration.name, results_);
-    });
-    journal_.note_done(row, watch_.row_done());
+  /// Writes the row of a solve, unless it is there already, and those of hadrons that are complete with it: how many.
+  int keep(const Configuration& configuration, const Quark& quark, const RunReport& report, Propagators propagators, const SolvedOn& on) {
+    const Source& source = report.config.source;
+    const Row row = row_of(configuration, quark, source);
+    const bool is_new = !journal_.is_done(row);
+    if (is_new) {
+      if (campaign_.propagators) write_propagator_hdf5(campaign_.propagator_of(row), report, propagators);
+      write(configuration, row, [&] { return row_results(report); });
+    }
+    const double seconds = watch_.row_done();
+    if (is_new) journal_.note_done(row, seconds);
     if (!outcome_.first) outcome_.first = report;
+    int rows = is_new ? 1 : 0;
+    if (!hadron_rows_.needs(quark, source)) return rows;
+    auto begin = Clock::now();
+    hadron_rows_.take(quark, source, std::move(propagators.front()), on, [&](const Hadron& hadron, const std::vector<Correlator>& made) {
+      const Row of_hadron = row_of(configuration, hadron, source);
+      write(configuration, of_hadron, [&] { return row_results(made); });
+      const auto end = Clock::now();
+      journal_.note_done(of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count());
+      ++rows;
+    });
+    return rows;
   }
 
-  /// Rows that are not tried: progress goes on.
-  void skip(const Configuration& configuration, const Quark& quark) {
-    if (const std::size_t rows = missing_sources(campaign_, journal_, configuration, quark).size(); rows > 0) {
-      watch_.begin(configuration.name, quark);
-      watch_.end(rows);
-    }
+  /// Results come first, then the journal's word that they are there.
+  void write(const Configuration& configuration, const Row& row, const std::function<RowResults()>& results) {
+    Job::current().on_root([&] {
+      results_.of_quarks[row.quark][row.source] = results();
+      write_results(campaign_.file_of(configuration), configuration.name, results_);
+    });
+  }
+
+  /// Solves that are not tried: progress goes on.
+  void skip(const Configuration& configuration, const Quark& quark, std::size_t sources) {
+    if (sources == 0) return;
+    watch_.begin(configuration.name, quark);
+    watch_.end(sources);
   }
 
   void fail(const Failure& failure, ErrorKind kind) {
@@ -353,6 +384,7 @@ class CampaignRun {
   Outcome& outcome_;
   TimeAccount account_{session_};
   MadeLinks made_;
+  HadronRows hadron_rows_{campaign_, journal_};
   std::vector<const Configuration*> todo_;
   ConfigurationResults results_;  ///< on the root, of the configuration at work
 };
@@ -392,7 +424,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   Job& job = Job::current();
   const RunConfig& first = campaign.quarks.front().config;
   job.watchdog().set_idle(std::chrono::seconds(first.session.watchdog_seconds));
-  for (const Quark& quark : campaign.quarks) require_same_settings_everywhere(shared_settings(quark.config));
+  for (const Table* table : campaign.tables()) require_same_settings_everywhere(shared_settings(table->config));
   require_ranks(first.ranks, first.rank_weights, job.size());
   const Coord lattice = lattice_of(campaign);
   const auto at = [](const std::string& where, auto&& check) {

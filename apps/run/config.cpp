@@ -40,6 +40,7 @@ std::vector<Source> RunConfig::all_sources() const {
 
 std::vector<QuarkSmearing> RunConfig::smearings() const {
   std::vector<Sink> all = sinks;
+  all.insert(all.end(), hadron_sinks.begin(), hadron_sinks.end());
   for (const Source& one : all_sources()) all.push_back(one.smearing);
   return smearings_of(all);
 }

@@ -46,8 +46,9 @@ struct RunConfig {
   contract::Request correlators;
   std::vector<Sink> sinks{Sink{}};  ///< correlators are made for each
   ThreePointSettings three_points;
-  bool propagators = true;  ///< whether the caller wants them; correlators alone need no columns in host memory
-  int nrhs = 0;             ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
+  std::vector<Sink> hadron_sinks{};  ///< of correlators that the caller makes of its propagators and another quark's; none: it makes none
+  bool propagators = true;           ///< whether the caller wants them; correlators alone need no columns in host memory
+  int nrhs = 0;                      ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen
@@ -69,7 +70,7 @@ struct RunConfig {
   }
   std::vector<double> masses() const { return action->masses(settings); }
   std::vector<Source> all_sources() const;
-  /// Those of its sources and sinks, each once.
+  /// Those of its sources and all sinks, each once.
   std::vector<QuarkSmearing> smearings() const;
 };
 

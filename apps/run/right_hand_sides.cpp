@@ -100,6 +100,7 @@ bool has_parts(const RunConfig& config, const std::vector<RightHandSide>& group)
 
 /// Whether two propagators are contracted together, which is done with copies of both.
 bool wants_pairs(const RunConfig& config) {
+  if (!config.hadron_sinks.empty()) return true;
   const std::vector<contract::Choice> choices = contract::choose(config.action->correlators, config.correlators.names);
   return std::any_of(choices.begin(), choices.end(),
                      [&](const contract::Choice& choice) { return choice.family->columns > config.action->components; });
@@ -140,7 +141,9 @@ SmearingBytes smearing_bytes(const RunConfig& config) {
   const double of_sources = static_cast<double>(std::min<std::ptrdiff_t>(most_vectors, colour_components * sources));
   // Of a sink the smeared copy, and the two halves of a smearing step of as many of its columns as go together.
   const double columns = config.action->components, colour_vectors = columns * columns / colour_components;
-  const double of_sinks = smearings_of(config.sinks).empty() ? 0 : colour_vectors + 2 * std::min<double>(most_vectors, colour_vectors);
+  const auto of_sink = [&](double vectors) { return vectors + 2 * std::min<double>(most_vectors, vectors); };
+  double of_sinks = smearings_of(config.sinks).empty() ? 0 : of_sink(colour_vectors);
+  if (!smearings_of(config.hadron_sinks).empty()) of_sinks = of_sink(2 * colour_vectors);
   return {static_cast<double>(links.size()) * links_bytes,
           std::max(3 * of_sources, of_sinks) * colour_components * complex_bytes * config.solver.in_flight, 2 * gauge_bytes};
 }

@@ -102,7 +102,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
       folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
   std::vector<SourceRun> sources;
   for (std::size_t i = 0; i < count; ++i)
-    sources.push_back({reports[i], [&, i](const Propagators& propagators) {
+    sources.push_back({reports[i], [&, i](const Propagators& propagators, const SolvedOn&) {
                          RunReport& report = reports[i];
                          report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
                          finish(report, *folders[i], propagators, listener);

@@ -99,7 +99,7 @@ void RunState::conclude(SourceState& source) {
   if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
   report.correlators = source.correlators.correlators();
   add_residual_mass(report);
-  source.run.done(std::exchange(source.propagators, {}));
+  source.run.done(std::exchange(source.propagators, {}), {islands.front(), smearers.front().get()});
 }
 
 }  // namespace quarkstar::app

@@ -513,7 +513,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,
                          const std::function<void(const RunReport&)>& planned) {
   Propagators result;
-  SourceRun source{report, [&result](Propagators propagators) { result = std::move(propagators); }};
+  SourceRun source{report, [&result](Propagators propagators, const SolvedOn&) { result = std::move(propagators); }};
   solve_sources(links, lattice, {&source, 1}, watch, planned);
   return result;
 }

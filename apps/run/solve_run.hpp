@@ -4,6 +4,7 @@
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/quark_smear/smearers.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 
@@ -13,11 +14,17 @@
 
 namespace quarkstar::app {
 
+/// Where propagators were solved for, and may be contracted with others. smearers: of all sinks, nullptr where nothing is smeared.
+struct SolvedOn {
+  const runtime::Decomposition& decomposition;
+  const QuarkSmearers* smearers;
+};
+
 /// One source of a run, and what becomes of its propagators. The reports' configurations (of_source()) differ in what belongs to a source:
 /// it, and names of folders and files.
 struct SourceRun {
   RunReport& report;
-  std::function<void(Propagators)> done;
+  std::function<void(Propagators, const SolvedOn&)> done;
 };
 
 /// Makes the action's links of `links` (or reads them: then ActionKind::accept_files() came before, and `links` is not asked), solves the

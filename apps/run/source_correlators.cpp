@@ -23,6 +23,14 @@ SourceCorrelators::SourceCorrelators(const RunConfig& of_source)
     (choice.family->columns > of_source.action->components ? of_pairs_ : choices_).push_back(std::move(choice));
 }
 
+SourceCorrelators::SourceCorrelators(const RunConfig& of_source, const std::vector<contract::Choice>& of_two)
+    : request_(of_source.correlators),
+      source_(of_source.source),
+      sinks_(of_source.sinks),
+      of_pairs_(contract::that_fit(of_two, source_)),
+      masses_{0},
+      pairs_{{0, 1}} {}
+
 void SourceCorrelators::contract_sinks(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
                                        const FullField& solutions, std::span<const int> vectors, const QuarkSmearers* smearers) const {
   std::vector<int> all(vectors.size());

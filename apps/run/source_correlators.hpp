@@ -16,6 +16,8 @@ namespace quarkstar::app {
 class SourceCorrelators {
  public:
   explicit SourceCorrelators(const RunConfig& of_source);
+  /// Of a hadron of two quarks: choices of families of two propagators. contract_pairs() takes those of both quarks, in this order.
+  SourceCorrelators(const RunConfig& of_source, const std::vector<contract::Choice>& of_two);
 
   // smearers: those of the sinks; nullptr where none smears. They outlive the tasks.
 

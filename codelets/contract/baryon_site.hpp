@@ -1,5 +1,5 @@
 #pragma once
-// What all baryons of three quarks of one propagator S are made of, at a site.
+// What all baryons are made of, at a site.
 #include "codelets/arch/unroll.hpp"
 #include "codelets/contract/spin_matrix.hpp"
 #include "codelets/su3/complex.hpp"
@@ -36,13 +36,16 @@ struct BaryonSums {
   }
 };
 
-/// N = sum over colours k of the sink and k' of the source of S^kk' tr Q^k'k + Exchange S^kk' Q^k'k, where
-///   Q^k'k(a, b) = eps_ijk eps_i'j'k' sum_r (S^ii' X)(r, a) (Y S^jj')(r, b),
-/// s(column, component): the site's propagator. Exchange: 1 where the quark that is alone in J has one partner of its own flavour, 2 where
-/// all three are alike. Spins: a mask of the a for which the sums are needed. 9 x (256 + 32 to 64) products of complex numbers. Source:
-/// Wick's theorem; C. Gattringer and C. B. Lang, Quantum Chromodynamics on the Lattice (2010), ch. 6.
-template <int Gamma, int Exchange, int Spins, class V, class Columns, class Diquarks>
-QUARKSTAR_HD BaryonSums<V> contract_baryon(const Columns& s, Diquarks) {
+/// N = sum over colours k of the sink and k' of the source of Direct A^kk' tr Q^k'k + Exchange A^kk' Q^k'k, where
+///   Q^k'k(a, b) = eps_ijk eps_i'j'k' sum_r (L^ii' X)(r, a) (Y R^jj')(r, b),
+/// alone(column, component), left, right: the site's propagators A, L, R. Of q1, q2, q3 with the propagators R, L, A and no two of one
+/// flavour, J(q1, q2, q3) = eps_abc (q1_a^T Gamma q2_b) q3_c: the direct term is <J(q1, q2, q3) Jbar(q1, q2, q3)>, and the other one
+/// <J(q1, q2, q3) Jbar(q3, q2, q1)>. So a nucleon, whose q1 and q3 are alike, has Exchange 1, and three quarks that are alike have, but for
+/// a factor of both terms, 2. Direct: 1 or 0. Spins: a mask of the a for which the sums are needed. 9 x (256 + 32 to 64) products of
+/// complex numbers. Source: Wick's theorem; C. Gattringer and C. B. Lang, Quantum Chromodynamics on the Lattice (2010), ch. 6.
+template <int Gamma, int Direct, int Exchange, int Spins, class V, class Alone, class Left, class Right, class Diquarks>
+QUARKSTAR_HD BaryonSums<V> contract_baryon(const Alone& alone, const Left& left_quark, const Right& right_quark, Diquarks) {
+  static_assert((Direct == 0 || Direct == 1) && (Exchange == 1 || Exchange == 2 || Exchange == -1));
   const site::Complex<V> zero{V::broadcast(0), V::broadcast(0)};
   BaryonSums<V> n;
   site::unroll<4>([&](auto a) QUARKSTAR_INLINE_LAMBDA { n.diagonal[a] = n.flipped[a] = zero; });
@@ -57,8 +60,8 @@ QUARKSTAR_HD BaryonSums<V> contract_baryon(const Columns& s, Diquarks) {
       const V sign = V::broadcast(term == 0 || term == 3 ? 1 : -1);
       site::Complex<V> left[4][4], right[4][4];
       site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA {
-        left[e / 4][e % 4] = s(3 * (e % 4) + i1, 3 * (e / 4) + i);
-        right[e / 4][e % 4] = scaled(sign, s(3 * (e % 4) + j1, 3 * (e / 4) + j));
+        left[e / 4][e % 4] = left_quark(3 * (e % 4) + i1, 3 * (e / 4) + i);
+        right[e / 4][e % 4] = scaled(sign, right_quark(3 * (e % 4) + j1, 3 * (e / 4) + j));
       });
       site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA {
         constexpr int from = e / 4, b = e % 4, to_source = diquark_of<Diquarks, Gamma>.source.power[e / 4];
@@ -73,14 +76,17 @@ QUARKSTAR_HD BaryonSums<V> contract_baryon(const Columns& s, Diquarks) {
     }
     const site::Complex<V> trace = q[0][0] + q[1][1] + q[2][2] + q[3][3];
     site::Complex<V> m[4][4];
-    site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA { m[e / 4][e % 4] = s(3 * (e % 4) + k1, 3 * (e / 4) + k); });
+    site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA { m[e / 4][e % 4] = alone(3 * (e % 4) + k1, 3 * (e / 4) + k); });
     if constexpr (Exchange == 2)
       site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA { q[e / 4][e % 4] = q[e / 4][e % 4] + q[e / 4][e % 4]; });
+    if constexpr (Exchange == -1) site::unroll<16>([&](auto e) QUARKSTAR_INLINE_LAMBDA { q[e / 4][e % 4] = zero - q[e / 4][e % 4]; });
     site::unroll<4>([&](auto a) QUARKSTAR_INLINE_LAMBDA {
       if constexpr ((Spins >> a & 1) != 0) {
         site::Complex<V>&diagonal = n.diagonal[a], &flipped = n.flipped[a];
-        diagonal = multiply_add(m[a][a], trace, diagonal);
-        flipped = multiply_add(m[a ^ 2][a], trace, flipped);
+        if constexpr (Direct == 1) {
+          diagonal = multiply_add(m[a][a], trace, diagonal);
+          flipped = multiply_add(m[a ^ 2][a], trace, flipped);
+        }
         site::unroll<4>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
           diagonal = multiply_add(m[a][c], q[c][a], diagonal);
           flipped = multiply_add(m[a ^ 2][c], q[c][a], flipped);
@@ -89,6 +95,19 @@ QUARKSTAR_HD BaryonSums<V> contract_baryon(const Columns& s, Diquarks) {
     });
   }
   return n;
+}
+
+/// (2 (a + b) + c) / 3: what isospin makes of the terms of two quarks u and d of equal mass and a third one.
+template <class V>
+QUARKSTAR_HD BaryonSums<V> weighted(const BaryonSums<V>& a, const BaryonSums<V>& b, const BaryonSums<V>& c) {
+  const V third = V::broadcast(1.0 / 3);
+  BaryonSums<V> sum;
+  site::unroll<4>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+    const site::Complex<V> diagonal = a.diagonal[i] + b.diagonal[i], flipped = a.flipped[i] + b.flipped[i];
+    sum.diagonal[i] = scaled(third, diagonal + diagonal + c.diagonal[i]);
+    sum.flipped[i] = scaled(third, flipped + flipped + c.flipped[i]);
+  });
+  return sum;
 }
 
 }  // namespace quarkstar::contract

@@ -1,6 +1,7 @@
 #pragma once
 // What is said of a correlator beside how it is computed.
 #include "codelets/field/source.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 #include <array>
 #include <span>
@@ -17,6 +18,13 @@ inline constexpr int components_of = [] {
   if constexpr (requires { Family::components; }) return Family::components;
   else return Family::columns % spinor_components == 0 ? spinor_components : colour_components;
 }();
+
+/// A site's columns from number `First` on: of two propagators the second.
+template <int First, class Columns>
+struct ColumnsFrom {
+  const Columns& all;
+  QUARKSTAR_HD auto operator()(int column, int component) const { return all(First + column, component); }
+};
 
 /// One two-point function C(p, t) = sum_x exp(-i p.(x - x0)) c(x, t), x0 the point of a point source, else the origin, of those that a
 /// family computes together.

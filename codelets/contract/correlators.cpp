@@ -9,14 +9,34 @@
 #include <algorithm>
 
 namespace quarkstar::contract {
+namespace {
+
+template <class Family>
+constexpr std::string_view name_of_one() {
+  if constexpr (requires { typename Family::OfOne; }) return Family::OfOne::name;
+  else return {};
+}
+
+}  // namespace
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all{
-#define QUARKSTAR_CORRELATORS(family) {family::name, family::columns, components_of<family>, family::reals == 2, family::channels},
+#define QUARKSTAR_CORRELATORS(family) \
+  {family::name, family::columns, components_of<family>, family::reals == 2, family::channels, name_of_one<family>()},
 #include "codelets/contract/families.inc"
 #undef QUARKSTAR_CORRELATORS
   };
   return all;
+}
+
+std::vector<std::string_view> families_of_two(const std::vector<std::string_view>& first, const std::vector<std::string_view>& second) {
+  const auto has = [](const std::vector<std::string_view>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<std::string_view> names;
+  for (const Family& family : families())
+    if (has(first, family.of_one) && has(second, family.of_one)) names.push_back(family.name);
+  return names;
 }
 
 std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names,
@@ -36,7 +56,7 @@ std::vector<Choice> choose(const std::vector<std::string_view>& families_of_acti
   const auto add = [&known](std::string_view name) {
     if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   };
-  for (const Choice& choice : choices) add(choice.family->name);
+  for (const Choice& choice : choices) add(choice.family->word());
   for_channels([&](Choice& choice, int c, const Channel& channel) {
     add(channel.name);
     add(channel.group);
@@ -48,7 +68,7 @@ std::vector<Choice> choose(const std::vector<std::string_view>& families_of_acti
                   fmt::format("'{}' is no {} of this action", name, parameter.substr(0, parameter.size() - 1)),
                   fmt::format("use some of {}", fmt::join(known, ", ")));
     for_channels([&](Choice& choice, int c, const Channel& channel) {
-      if (channel.name == name || channel.group == name || choice.family->name == name) choice.channels.push_back(c);
+      if (channel.name == name || channel.group == name || choice.family->word() == name) choice.channels.push_back(c);
     });
   }
   for (Choice& choice : choices) {

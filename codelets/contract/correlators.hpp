@@ -16,8 +16,15 @@ struct Family {
   int components;  ///< of a column
   bool complex;    ///< at momentum zero too
   std::span<const Channel> channels;
+  std::string_view of_one;  ///< of correlators of two quarks: the family of those of one quark that have the same names; else empty
+
+  /// What settings call it.
+  std::string_view word() const { return of_one.empty() ? name : of_one; }
 };
 const std::vector<Family>& families();
+
+/// Those of two quarks, of which both have these families.
+std::vector<std::string_view> families_of_two(const std::vector<std::string_view>& first, const std::vector<std::string_view>& second);
 
 /// What is asked of a propagator.
 struct Request {

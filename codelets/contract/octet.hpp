@@ -1,5 +1,5 @@
 #pragma once
-// The nucleon: two quarks of one flavour and one of another.
+// The octet: three quarks of two flavours, or of three.
 #include "codelets/contract/baryon_site.hpp"
 #include "codelets/contract/channel.hpp"
 #include "runtime/cut/coord.hpp"
@@ -22,7 +22,12 @@ struct Octet {
   /// values[2 channel], values[2 channel + 1]: real and imaginary part.
   template <class V, class Columns>
   static QUARKSTAR_HD void at_site(const Columns& s, const Coord&, V* values) {
-    const BaryonSums<V> n = contract_baryon<0, 1, 15, V>(s, Octet{});
+    to_values(contract_baryon<0, 1, 1, 15, V>(s, s, s, Octet{}), values);
+  }
+
+  /// Of the three channels.
+  template <class V>
+  static QUARKSTAR_HD void to_values(const BaryonSums<V>& n, V* values) {
     const site::Complex<V> plus = n.template projected<1>(), minus = n.template projected<-1>(),
                            down = n.template projected<1, 0b1010>();  // -i g_1 g_2 = diag(-1, 1, -1, 1)
     values[0] = plus.re;
@@ -31,6 +36,35 @@ struct Octet {
     values[3] = minus.im;
     values[4] = down.re + down.re;
     values[5] = down.im + down.im;
+  }
+};
+
+/// Of two propagators, l and s. The channels of Octet, N = eps_abc (l_a^T C g_5 s_b) l_c: l the light quark and s the strange one they
+/// are the Sigma, the other way round the Xi. lambda: J = eps_abc [2 (u_a^T C g_5 d_b) s_c + (u_a^T C g_5 s_b) d_c - (d_a^T C g_5 s_b) u_c]
+/// / sqrt(6), u and d two quarks with the propagator l, T = (1 + g_4) / 2, of lambda_minus (1 - g_4) / 2. Where both propagators are equal,
+/// so are lambda and proton. 96 kflop per site. Source: docs/conventions.md, section 12.
+struct OctetOfTwo {
+  using OfOne = Octet;
+  static constexpr std::string_view name = "octet-of-two";
+  static constexpr int columns = 24, numbers = 5, reals = 2;  ///< columns of l, then of s
+  static constexpr double flops = 96000;
+  static constexpr Channel channels[numbers] = {Octet::channels[0],
+                                                Octet::channels[1],
+                                                Octet::channels[2],
+                                                {.name = "lambda", .reflection = 0, .baryon = true},
+                                                {.name = "lambda_minus", .reflection = 0, .baryon = true}};
+
+  template <class V, class Columns>
+  static QUARKSTAR_HD void at_site(const Columns& l, const Coord&, V* values) {
+    const ColumnsFrom<12, Columns> s{l};
+    Octet::to_values(contract_baryon<0, 1, 1, 15, V>(l, s, l, Octet{}), values);
+    const BaryonSums<V> n = weighted(contract_baryon<0, 1, 1, 15, V>(s, l, l, Octet{}), contract_baryon<0, 0, 1, 15, V>(l, l, s, Octet{}),
+                                     contract_baryon<0, 1, -1, 15, V>(l, s, l, Octet{}));
+    const site::Complex<V> plus = n.template projected<1>(), minus = n.template projected<-1>();
+    values[6] = plus.re;
+    values[7] = plus.im;
+    values[8] = minus.re;
+    values[9] = minus.im;
   }
 };
 

@@ -36,15 +36,39 @@ struct StaggeredMesons {
       const site::Complex<V> g = s(i / 3, i % 3);
       square = fma(g.im, g.im, fma(g.re, g.re, square));
     });
-    const double sign[3] = {sign_of(x[0]), sign_of(x[1]), sign_of(x[2])};
-    values[0] = square;
-    values[1] = V::broadcast(sign_of(x[0] + x[1] + x[2] + x[3])) * square;
-    for (int mu = 0; mu < 3; ++mu) values[2 + mu] = V::broadcast(sign[mu]) * square;
-    values[5] = V::broadcast((sign[0] + sign[1] + sign[2]) / 3) * square;
+    for (int channel = 0; channel < numbers; ++channel) values[channel] = V::broadcast(phase(channel, x)) * square;
+  }
+
+  static QUARKSTAR_HD double phase(int channel, const Coord& x) {
+    if (channel == 0) return 1;
+    if (channel == 1) return sign_of(x[0] + x[1] + x[2] + x[3]);
+    return channel < 5 ? sign_of(x[channel - 2]) : (sign_of(x[0]) + sign_of(x[1]) + sign_of(x[2])) / 3;
   }
 
  private:
   static QUARKSTAR_HD double sign_of(int exponent) { return (exponent & 1) == 0 ? 1 : -1; }
+};
+
+/// Of two quarks: phase(x) times the sum over colours of G(x) H(x)^*, G of the quark, H of the flavour whose antiquark it has. Their states
+/// of opposite parity are in pion5 too. 80 flop per site.
+struct StaggeredMesonsOfTwo {
+  using OfOne = StaggeredMesons;
+  static constexpr std::string_view name = "staggered-mesons-of-two";
+  static constexpr int columns = 6, numbers = StaggeredMesons::numbers, reals = 2;  ///< columns of G, then of H
+  static constexpr double flops = 80;
+  static constexpr const Channel (&channels)[numbers] = StaggeredMesons::channels;
+
+  template <class V, class Columns>
+  static QUARKSTAR_HD void at_site(const Columns& g, const Coord& x, V* values) {
+    site::Complex<V> product{V::broadcast(0), V::broadcast(0)};
+    site::unroll<9>([&](auto i)
+                        QUARKSTAR_INLINE_LAMBDA { product = conjugate_multiply_add(g(3 + i / 3, i % 3), g(i / 3, i % 3), product); });
+    for (int channel = 0; channel < numbers; ++channel) {
+      const site::Complex<V> value = scaled(V::broadcast(StaggeredMesons::phase(channel, x)), product);
+      values[2 * channel] = value.re;
+      values[2 * channel + 1] = value.im;
+    }
+  }
 };
 
 }  // namespace quarkstar::contract

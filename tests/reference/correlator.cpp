@@ -64,10 +64,10 @@ struct Permutation {
 };
 constexpr Permutation permutations[6] = {{{0, 1, 2}, 1}, {{1, 2, 0}, 1}, {{2, 0, 1}, 1}, {{1, 0, 2}, -1}, {{0, 2, 1}, -1}, {{2, 1, 0}, -1}};
 
-/// Each of the operator's quarks has a propagator of its own.
+/// Each of the operator's quarks has a propagator of its own. from_flavours: of the quarks of J at the source.
 std::vector<Complex> baryon_of(const std::array<const Propagator*, 3>& propagators, const Matrix<4>& gamma_of_diquark,
-                               const Matrix<4>& projector, const std::array<int, 3>& flavours, const std::array<int, 3>& n,
-                               const Coord& origin) {
+                               const Matrix<4>& projector, const std::array<int, 3>& flavours, const std::array<int, 3>& from_flavours,
+                               const std::array<int, 3>& n, const Coord& origin) {
   const Coord& extents = propagators.front()->front().extents;
   const Matrix<4> g4 = gamma(Basis::degrand_rossi, 3), of_source = g4 * adjoint(gamma_of_diquark) * g4;
   std::vector<Complex> correlator(extents[3]);
@@ -87,7 +87,7 @@ std::vector<Complex> baryon_of(const std::array<const Propagator*, 3>& propagato
               const int other = wick.place[static_cast<std::size_t>(q)];
               const auto here = static_cast<std::size_t>(q), there = static_cast<std::size_t>(other);
               product *=
-                  flavours[here] == flavours[there] ? s[here](3 * at[q] + sink.place[here], 3 * from[other] + source.place[there]) : 0;
+                  flavours[here] == from_flavours[there] ? s[here](3 * at[q] + sink.place[here], 3 * from[other] + source.place[there]) : 0;
             }
             sum += product;
           }
@@ -102,7 +102,22 @@ std::vector<Complex> baryon_of(const std::array<const Propagator*, 3>& propagato
 
 std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
                             const std::array<int, 3>& flavours, const std::array<int, 3>& n, const Coord& origin) {
-  return baryon_of({&propagator, &propagator, &propagator}, gamma_of_diquark, projector, flavours, n, origin);
+  return baryon_of({&propagator, &propagator, &propagator}, gamma_of_diquark, projector, flavours, flavours, n, origin);
+}
+
+std::vector<Complex> baryon(const std::vector<const Propagator*>& propagators, const std::vector<BaryonTerm>& terms,
+                            const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector, const std::array<int, 3>& n,
+                            const Coord& origin) {
+  std::vector<Complex> sum(propagators.front()->front().extents[3]);
+  const auto of = [&](int flavour) { return propagators[static_cast<std::size_t>(flavour)]; };
+  for (const BaryonTerm& sink : terms)
+    for (const BaryonTerm& source : terms) {
+      const std::array<int, 3>& f = sink.flavours;
+      const std::vector<Complex> term =
+          baryon_of({of(f[0]), of(f[1]), of(f[2])}, gamma_of_diquark, projector, f, source.flavours, n, origin);
+      for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += sink.weight * source.weight * term[t];
+    }
+  return sum;
 }
 
 std::vector<Complex> baryon(const Propagator& propagator, const Propagator& inserted, int flavour, const Matrix<4>& gamma_of_diquark,
@@ -113,7 +128,7 @@ std::vector<Complex> baryon(const Propagator& propagator, const Propagator& inse
     if (flavours[quark] != flavour) continue;
     std::array<const Propagator*, 3> of_quarks{&propagator, &propagator, &propagator};
     of_quarks[quark] = &inserted;
-    const std::vector<Complex> term = baryon_of(of_quarks, gamma_of_diquark, projector, flavours, n, origin);
+    const std::vector<Complex> term = baryon_of(of_quarks, gamma_of_diquark, projector, flavours, flavours, n, origin);
     for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += term[t];
   }
   return sum;

@@ -36,6 +36,17 @@ std::vector<Complex> meson(const Propagator& s, const Propagator& t, const Matri
 std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
                             const std::array<int, 3>& flavours, const std::array<int, 3>& n = {}, const Coord& origin = {});
 
+/// weight eps_abc (q0_a^T gamma q1_b) q2_c of quarks of these flavours.
+struct BaryonTerm {
+  double weight;
+  std::array<int, 3> flavours;
+};
+
+/// The same of J = the sum of these terms, propagators: of each flavour.
+std::vector<Complex> baryon(const std::vector<const Propagator*>& propagators, const std::vector<BaryonTerm>& terms,
+                            const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector, const std::array<int, 3>& n = {},
+                            const Coord& origin = {});
+
 /// The same with a current on the quarks of one flavour: each of them in turn has `inserted` for its propagator, sum_y S(x, y) Gamma S(y,
 /// 0).
 std::vector<Complex> baryon(const Propagator& propagator, const Propagator& inserted, int flavour, const Matrix<4>& gamma_of_diquark,

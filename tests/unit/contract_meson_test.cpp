@@ -12,6 +12,8 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <span>
+#include <tuple>
 
 using namespace quarkstar;
 using contract::Mesons;
@@ -77,41 +79,55 @@ TEST_CASE("all mesons equal the reference at any momentum, counted from the sour
 }
 
 TEST_CASE(
-    "mesons of two propagators equal the reference on every architecture and cut; exchanged they are the complex conjugates with momentum "
-    "-p") {
+    "mesons of two propagators equal the reference on every architecture and cut, and those of one where both are equal; exchanged they "
+    "are "
+    "the complex conjugates with momentum -p") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed ", seed);
   const Coord extents{4, 2, 2, 8};
   const RandomColumns s(spinor_components, extents, seed), t(spinor_components, extents, seed + 12);
   const runtime::Session session(runtime_testing::options(1, 2));
-  const contract::Request request{.names = {"neutral-mesons"}, .momenta = {{0, 0, 0}, {1, -1, 0}, {-1, 1, 0}}};
   const Source source{Source::Kind::point, {1, 1, 0, 5}};
-  const auto of = [&](const RandomColumns& first, const RandomColumns& second, const testing::ContractionLayout& layout = {}) {
-    std::vector<HostField> columns = first.columns;
-    columns.insert(columns.end(), second.columns.begin(), second.columns.end());
-    return contracted(columns, "neutral-mesons", request, source, layout);
-  };
-  const std::vector<Correlator> got = of(s, t), exchanged = of(t, s);
-  const arch::Architecture chosen = arch::current();
-  for (const arch::Architecture architecture : arch::available()) {
-    arch::force(architecture);
-    INFO(std::string(arch::name_of(architecture)));
-    CHECK(testing::same_bits(of(s, t), got));
-  }
-  arch::force(chosen);
-  CHECK(testing::same_bits(of(s, t, {{2, 1, 1, 2}, {.most_lanes = 2}, 26}), got));
   const double scale = reference::pion(s.fields)[0];
-  for (int channel = 0; channel < contract::NeutralMesons::numbers; ++channel) {
-    const reference::Matrix<4> g = reference::gamma_product(Mesons::gamma[channel]);
-    for (const Momentum& n : request.momenta)
-      check_close(named(got, contract::name_of(contract::NeutralMesons::channels[channel], n)),
-                  reference::meson(s.fields, t.fields, g, g, n, source.position), 5, scale);
-    for (const Momentum& n : {Momentum{0, 0, 0}, {1, -1, 0}}) {
-      const Correlator &one = named(got, contract::name_of(contract::NeutralMesons::channels[channel], n)),
-                       &other = named(exchanged, contract::name_of(contract::NeutralMesons::channels[channel], {-n[0], -n[1], -n[2]}));
-      for (std::size_t time = 0; time < 8; ++time) {
-        CHECK(std::abs(one.values[time] - other.values[time]) < 1e-12 * scale);
-        CHECK(std::abs(one.imaginary[time] + other.imaginary[time]) < 1e-12 * scale);
+  const reference::Matrix<4> g5 = reference::gamma5(reference::Basis::degrand_rossi), g4 = reference::gamma_product(8);
+  const arch::Architecture chosen = arch::current();
+  for (const auto& [family, word, channels] :
+       {std::tuple("neutral-mesons", "neutral-mesons", std::span<const contract::Channel>(contract::NeutralMesons::channels)),
+        {"mesons-of-two", "mesons", Mesons::channels}}) {
+    const contract::Request request{.names = {word}, .momenta = {{0, 0, 0}, {1, -1, 0}, {-1, 1, 0}}};
+    const auto of = [&](const RandomColumns& first, const RandomColumns& second, const testing::ContractionLayout& layout = {}) {
+      std::vector<HostField> columns = first.columns;
+      columns.insert(columns.end(), second.columns.begin(), second.columns.end());
+      return contracted(columns, family, request, source, layout);
+    };
+    const std::vector<Correlator> got = of(s, t), exchanged = of(t, s), equal = of(s, s);
+    for (const arch::Architecture architecture : arch::available()) {
+      arch::force(architecture);
+      INFO(std::string(arch::name_of(architecture)));
+      CHECK(testing::same_bits(of(s, t), got));
+    }
+    arch::force(chosen);
+    CHECK(testing::same_bits(of(s, t, {{2, 1, 1, 2}, {.most_lanes = 2}, 26}), got));
+    const std::vector<Correlator> of_one = contracted(s.columns, "mesons", {.names = {"mesons"}, .momenta = request.momenta}, source);
+    for (std::size_t channel = 0; channel < channels.size(); ++channel) {
+      const bool axial = channel == 16;
+      const reference::Matrix<4> g = axial ? g5 : reference::gamma_product(Mesons::gamma[channel]);
+      for (const Momentum& n : request.momenta) {
+        const std::string name = contract::name_of(channels[channel], n);
+        check_close(named(got, name), reference::meson(s.fields, t.fields, axial ? g5 * g4 : g, g, n, source.position), 5, scale);
+        const Correlator &one = named(equal, name), &expected = named(of_one, contract::name_of(Mesons::channels[channel], n));
+        for (std::size_t time = 0; time < 8; ++time) {
+          CHECK(std::abs(one.values[time] - expected.values[time]) < 1e-12 * scale);
+          CHECK(std::abs(one.imaginary[time] - (expected.imaginary.empty() ? 0 : expected.imaginary[time])) < 1e-12 * scale);
+        }
+      }
+      for (const Momentum& n : {Momentum{0, 0, 0}, {1, -1, 0}}) {
+        const Correlator &one = named(got, contract::name_of(channels[channel], n)),
+                         &other = named(exchanged, contract::name_of(channels[channel], {-n[0], -n[1], -n[2]}));
+        for (std::size_t time = 0; time < 8; ++time) {
+          CHECK(std::abs(one.values[time] - other.values[time]) < 1e-12 * scale);
+          CHECK(std::abs(one.imaginary[time] + other.imaginary[time]) < 1e-12 * scale);
+        }
       }
     }
   }

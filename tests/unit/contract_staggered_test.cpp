@@ -57,6 +57,51 @@ TEST_CASE("staggered correlators equal the reference's") {
     CHECK(std::abs(reference::Complex{moving.values[t], moving.imaginary[t]} - waves[(t + source_time) % 8]) < 1e-12 * all[0].values[t]);
 }
 
+TEST_CASE("staggered mesons of two propagators equal sums over sites; exchanged they are the complex conjugates with momentum -p") {
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 6, 2, 8}, origin{2, 0, 0, 3};
+  const RandomColumns g(colour_components, extents, seed), h(colour_components, extents, seed + 3);
+  const runtime::Session session(runtime_testing::options(1, 2));
+  const auto of = [&](const RandomColumns& first, const RandomColumns& second, const testing::ContractionLayout& layout = {}) {
+    std::vector<HostField> columns = first.columns;
+    columns.insert(columns.end(), second.columns.begin(), second.columns.end());
+    return contracted(columns, "staggered-mesons-of-two", {.momenta = {{0, 0, 0}, {1, 2, 0}, {-1, -2, 0}}}, point(origin), layout);
+  };
+  const std::vector<Correlator> got = of(g, h), exchanged = of(h, g), equal = of(g, g),
+                                of_one = contracted(g.columns, "staggered-mesons", {}, point(origin));
+  CHECK(testing::same_bits(of(g, h, {{2, 1, 1, 2}, {.most_lanes = 2}, 9}), got));
+  const double scale = reference::pion(g.fields)[0];
+  const auto is_close = [scale](double a, double b) { CHECK(std::abs(a - b) < 1e-12 * scale); };
+  const auto sign = [](int exponent) { return exponent % 2 == 0 ? 1.0 : -1.0; };
+  const auto phase = [&](std::string_view name, const Coord& x) {
+    if (name == "pion05") return sign(x[0] + x[1] + x[2] + x[3] - 5);
+    if (name == "rho") return (sign(x[0]) + sign(x[1]) + sign(x[2])) / 3;
+    return name == "pion5" ? 1.0 : sign(x[static_cast<std::size_t>(name.back() - 'x')]);
+  };
+  for (const char* name : {"pion5", "pion05", "rho_x", "rho_y", "rho_z", "rho"})
+    for (const bool moves : {false, true}) {
+      CAPTURE(name);
+      std::vector<reference::Complex> sum(8);
+      for (std::size_t column = 0; column < 3; ++column)
+        for (std::int64_t site = 0; site < volume(extents); ++site)
+          for (int c = 0; c < 3; ++c) {
+            const Coord x = coordinates(site, extents);
+            const reference::Complex wave = moves ? reference::plane_wave(x, {1, 2, 0}, origin, extents) : 1;
+            sum[x[3]] += phase(name, x) * wave * g.fields[column](site, 0, c) * std::conj(h.fields[column](site, 0, c));
+          }
+      const std::string suffix = moves ? "_p1,2,0" : "";
+      const Correlator &one = named(got, name + suffix), &other = named(exchanged, name + std::string(moves ? "_p-1,-2,0" : ""));
+      for (std::size_t t = 0; t < 8; ++t) {
+        is_close(one.values[t], sum[(t + 3) % 8].real());
+        is_close(one.imaginary[t], sum[(t + 3) % 8].imag());
+        is_close(one.values[t], other.values[t]);
+        is_close(one.imaginary[t], -other.imaginary[t]);
+        is_close(named(equal, name).values[t], named(of_one, name).values[t]);
+        is_close(named(equal, name).imaginary[t], 0);
+      }
+    }
+}
+
 TEST_CASE("cuts, lanes of vectors and places of columns change no bit of a staggered correlator") {
   const Coord extents{4, 4, 8, 8};
   const RandomColumns random(colour_components, extents, seed);

@@ -135,10 +135,12 @@ void check_contraction(const reference::Propagator& a, const reference::Propagat
   std::vector<HostField> columns;
   for (const reference::Propagator* propagator : {&a, &b})
     for (const reference::Field& column : *propagator) columns.push_back(host_field(column));
-  const Correlator pion = testing::contracted(columns, "neutral-mesons", {.names = {"neutral_pion"}}).front();
-  for (std::size_t t = 0; t < expected.size(); ++t) {
-    const reference::Complex known{expected[t][0], expected[t][1]};
-    CHECK(std::abs(reference::Complex{pion.values[t], pion.imaginary[t]} - known) < 1e-10 * std::abs(known));
+  for (const auto& [family, name] : {std::pair("neutral-mesons", "neutral_pion"), {"mesons-of-two", "pion"}}) {
+    const Correlator pion = testing::contracted(columns, family, {.names = {name}}).front();
+    for (std::size_t t = 0; t < expected.size(); ++t) {
+      const reference::Complex known{expected[t][0], expected[t][1]};
+      CHECK(std::abs(reference::Complex{pion.values[t], pion.imaginary[t]} - known) < 1e-10 * std::abs(known));
+    }
   }
 }
 
