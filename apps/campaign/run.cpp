@@ -188,7 +188,7 @@ class CampaignRun {
       if (error.kind() == ErrorKind::internal || !is_everywhere(error)) throw;
       unreadable = error;
     }
-    made_.forget();
+    kept_.links.forget();
     read_next();
     int done = 0;
     if (!unreadable) {
@@ -279,7 +279,7 @@ class CampaignRun {
     watch_.begin(configuration.name, quark);
     std::optional<Error> failed;
     try {
-      solve_sources(session_, planned->solve, checked(configuration, links), made_, sources, watch_);
+      solve_sources(session_, planned->solve, checked(configuration, links), kept_, sources, watch_);
     } catch (const Interrupted&) {
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
@@ -383,7 +383,7 @@ class CampaignRun {
   const Listener& listener_;
   Outcome& outcome_;
   TimeAccount account_{session_};
-  MadeLinks made_;
+  KeptBetweenSolves kept_{session_};
   HadronRows hadron_rows_{campaign_, journal_};
   std::vector<const Configuration*> todo_;
   ConfigurationResults results_;  ///< on the root, of the configuration at work

@@ -49,7 +49,7 @@ struct RunState {
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
   int total;  ///< right-hand sides
-  JobEnergyMeter meter;
+  JobEnergyMeter& meter;
   RunWatch& watch;
   SaveRequests save_requests;
   std::unique_ptr<RunProgress> bar;

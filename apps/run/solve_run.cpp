@@ -425,7 +425,7 @@ RunConfig config_of(std::span<const SourceRun> sources) {
 }
 
 /// solve_sources(), whose set-up has begun.
-void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, MadeLinks& made,
+void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, KeptBetweenSolves& kept,
                    std::span<SourceRun> sources, RunWatch& watch, SetupTimes setup) {
   RunConfig config = config_of(sources);
   config.nrhs = planned.nrhs;
@@ -433,7 +433,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
-  const MakeOperator make = made(kind, session, decomposition, links, action);
+  const MakeOperator make = kept.links(kind, session, decomposition, links, action);
   const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));
   const HostGauge* const gauge = needs_links ? &links(decomposition, action.gauge) : nullptr;
   setup.ended("links");
@@ -459,7 +459,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
                .profile = {},
                .sources = {},
                .total = total,
-               .meter = JobEnergyMeter(session),
+               .meter = kept.meter,
                .watch = watch,
                .save_requests = SaveRequests(watch),
                .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),
@@ -481,9 +481,9 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
 
 }  // namespace
 
-void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, MadeLinks& made,
+void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, KeptBetweenSolves& kept,
                    std::span<SourceRun> sources, RunWatch& watch) {
-  solve_planned(session, planned, links, made, sources, watch, {});
+  solve_planned(session, planned, links, kept, sources, watch, {});
 }
 
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
@@ -503,8 +503,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   setup.ended("plan");
-  MadeLinks made;
-  solve_planned(session, plan, links, made, sources, watch, std::move(setup));
+  KeptBetweenSolves kept(session);
+  solve_planned(session, plan, links, kept, sources, watch, std::move(setup));
   if (!decisions) return;
   session.wait_all();
   runtime::mpi::Job::current().together([&] { decisions->write(session, file_of_rank(config.decisions)); });

@@ -17,8 +17,8 @@ struct BlockLinks {
   bool chunked;                   ///< Lattice::chunked()
 };
 
-/// even, odd <- the links of `gauge` that touch the block's sites, times their factors, with the bits of write_link(). Waits for the
-/// host's part of the copies.
+/// even, odd <- the links of `gauge` that touch the block's sites, times their factors, with the bits of write_link(). The
+/// host's are read until the stream has ended.
 template <class F>
 void launch_load_links(F* even, F* odd, const HostGauge& gauge, const BlockLinks& links, runtime::CudaStream stream);
 

@@ -9,7 +9,7 @@
 
 namespace quarkstar::cuda {
 
-/// links <- host, with the bits of LoadedLinks::write(). Waits for the host's part of the copies.
+/// links <- host, with the bits of LoadedLinks::write(). The host's are read until the stream has ended.
 void launch_load(double* links, const HostGauge& host, const gauge::LoadedLinks& loaded, runtime::CudaStream stream);
 
 /// host <- links, at the times of the block, of which it has all sites; with the bits of StoredLinks::read(). extra: or nullptr. They are

@@ -1,7 +1,7 @@
 #pragma once
 // A gauge configuration as files see it: whole lattice (or a box of it), lexicographic, double precision, plain host memory.
 #include "runtime/cut/coord.hpp"
-#include "runtime/system/host_array.hpp"
+#include "runtime/system/large_array.hpp"
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace quarkstar {
 
-using HostReals = runtime::HostArray<double>;
+using HostReals = runtime::LargeArray<double>;
 
 /// Gauge links U_mu(x) of a whole lattice, or of a box of sites that may reach over the lattice's edges: data[((site*4 + mu)*9 + 3*row +
 /// col)*2 + {re,im}], mu = x,y,z,t.

@@ -1,9 +1,9 @@
 #pragma once
-// Links in host order on their way to a GPU or from it, piece by piece through one buffer. They cross the bus once, in double precision:
-// pinned memory for a copy of a block would take longer to get than all of it.
+// Links in host order on their way to a GPU or from it, piece by piece through one buffer of the GPU, in double precision.
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/cuda_failure.hpp"
+#include "runtime/gpu/pinned_arrays.hpp"
 
 #include <cuda_runtime.h>
 
@@ -28,9 +28,11 @@ struct HostPiece {
   constexpr std::uint32_t links() const { return 4 * sites; }
 };
 
-/// Calls body(piece) for all sites of a box that are in some of these time slices, one after the other. what: for errors.
+/// Calls body(piece) for all sites that a host's links have in some of these time slices, one after the other. what: for errors.
 template <class Body>
-void for_pieces(const char* what, const Box& box, const TimeSlices& wanted, runtime::CudaStream stream, Body&& body) {
+void for_pieces(const char* what, const HostGauge& host, const TimeSlices& wanted, runtime::CudaStream stream, Body&& body) {
+  runtime::pin_array(host.data.data(), host.data.size() * sizeof(double));
+  const Box box = host.box();
   constexpr std::int64_t site_bytes = HostGauge::reals_per_site * sizeof(double), piece_bytes = 64 << 20;
   const auto check = [&](cudaError_t error) {
     if (error != cudaSuccess) runtime::fail_on_gpu(what, error);
@@ -49,10 +51,10 @@ void for_pieces(const char* what, const Box& box, const TimeSlices& wanted, runt
   check(cudaFreeAsync(buffer, stream));
 }
 
-/// Calls launch(piece) for each piece once its links are enqueued to be there. Waits for the host's part of the copies.
+/// Calls launch(piece) for each piece once its links are enqueued to be there. The host's are read until the stream has ended.
 template <class Launch>
 void send_pieces(const char* what, const HostGauge& host, const TimeSlices& wanted, runtime::CudaStream stream, Launch&& launch) {
-  for_pieces(what, host.box(), wanted, stream, [&](const HostPiece& piece) {
+  for_pieces(what, host, wanted, stream, [&](const HostPiece& piece) {
     const cudaError_t error = cudaMemcpyAsync(piece.reals, host.data.data() + piece.first * HostGauge::reals_per_site,
                                               piece.sites * HostGauge::reals_per_site * sizeof(double), cudaMemcpyHostToDevice, stream);
     if (error != cudaSuccess) runtime::fail_on_gpu(what, error);
@@ -63,7 +65,7 @@ void send_pieces(const char* what, const HostGauge& host, const TimeSlices& want
 /// Takes to the host what launch(piece) is enqueued to write, for each piece. The host has it when the stream has ended.
 template <class Launch>
 void fetch_pieces(const char* what, HostGauge& host, const TimeSlices& wanted, runtime::CudaStream stream, Launch&& launch) {
-  for_pieces(what, host.box(), wanted, stream, [&](const HostPiece& piece) {
+  for_pieces(what, host, wanted, stream, [&](const HostPiece& piece) {
     launch(piece);
     const cudaError_t error = cudaMemcpyAsync(host.data.data() + piece.first * HostGauge::reals_per_site, piece.reals,
                                               piece.sites * HostGauge::reals_per_site * sizeof(double), cudaMemcpyDeviceToHost, stream);

@@ -19,7 +19,8 @@ std::vector<Correlator> on(int gpus, std::string_view family, int count, int com
     for (HostField& column : testing::RandomColumns(components, extents, seed + static_cast<std::uint64_t>(first)).columns)
       columns.push_back(std::move(column));
   columns.erase(columns.begin() + count, columns.end());
-  contract::Request request{.names = {std::string(family)}, .momenta = {}};
+  const std::string_view of_one = family.substr(0, family.rfind("-of-two"));  // whose name is used for two quarks, too
+  contract::Request request{.names = {std::string(of_one)}, .momenta = {}};
   for (int n = 0; n < 40; ++n) request.momenta.push_back({n % 4, n / 4 % 5 - 2, n / 20});  // more sums than a launch has tables
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
   return testing::contracted(columns, family, request, {Source::Kind::point, {5, 1, 2, 3}}, layout);

@@ -14,8 +14,8 @@ struct BlockLinks {
   double size;  ///< |c| of long links, the largest component of fat links
 };
 
-/// even, odd <- the links of `host` that touch the block's sites, as write_stored_link() stores them. Waits for the host's part of the
-/// copies.
+/// even, odd <- the links of `host` that touch the block's sites, as write_stored_link() stores them. The host's are read until the
+/// stream has ended.
 template <class F>
 void launch_load_links(F* even, F* odd, const HostGauge& host, const BlockLinks& links, runtime::CudaStream stream);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "runtime/gpu/pinned_arrays.hpp"
 #include "runtime/system/large_pages.hpp"
 
 #include <new>
@@ -25,7 +26,10 @@ struct PageAllocator {
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t) { std::free(memory); }
+  void deallocate(T* memory, std::size_t) {
+    unpin_array(memory);
+    std::free(memory);
+  }
   template <class U, class... Arguments>
   void construct(U* at, Arguments&&... arguments) {
     if constexpr (sizeof...(Arguments) > 0) ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
@@ -36,6 +40,6 @@ struct PageAllocator {
 
 /// Of numbers of a whole lattice.
 template <class T>
-using HostArray = std::vector<T, PageAllocator<T>>;
+using LargeArray = std::vector<T, PageAllocator<T>>;
 
 }  // namespace quarkstar::runtime
