@@ -192,8 +192,7 @@ HostGauge links_from(const qs_links& given, const Box& part, const runtime::Team
   qs_links links = given;
   std::optional<Copies> copies;
   if (given.location == QS_CUDA) copies = copies_of(links, volume(part.extents), true);
-  HostGauge gauge{part.extents, HostReals(static_cast<std::size_t>(volume(part.extents)) * HostGauge::reals_per_site),
-                  part.origin};
+  HostGauge gauge{part.extents, HostReals(static_cast<std::size_t>(volume(part.extents)) * HostGauge::reals_per_site), part.origin};
   const auto read = [](std::span<double, 18> mine, const auto* theirs) {
     for (std::size_t i = 0; i < 18; ++i) mine[i] = theirs[i];
   };

@@ -48,7 +48,7 @@ struct RunConfig {
   ThreePointSettings three_points;
   std::vector<Sink> hadron_sinks{};  ///< of correlators that the caller makes of its propagators and another quark's; none: it makes none
   bool propagators = true;           ///< whether the caller wants them; correlators alone need no columns in host memory
-  int nrhs = 0;                      ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
+  int nrhs = 0;                      ///< right-hand sides solved together; 0: complete() chooses
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen

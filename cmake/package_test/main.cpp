@@ -27,7 +27,7 @@ constexpr double kappa = 0.11;
 quarkstar::HostGauge random_links() {
   std::mt19937_64 engine(7);
   std::normal_distribution<double> normal;
-  quarkstar::HostGauge gauge{lattice, std::vector<double>(static_cast<std::size_t>(72 * quarkstar::volume(lattice)))};
+  quarkstar::HostGauge gauge{lattice, quarkstar::HostReals(static_cast<std::size_t>(72 * quarkstar::volume(lattice)))};
   for (auto out = gauge.data.begin(); out != gauge.data.end();) {
     Complex u[3][3];
     for (int row = 0; row < 2; ++row) {

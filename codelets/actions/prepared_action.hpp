@@ -69,7 +69,7 @@ class PreparedAction {
   /// Where the action has one: of its system with the action's own mass, for every mass.
   virtual Preconditioner preconditioner() { return {}; }
 
-  /// Its links where they are in double precision with 18 reals, and nothing else is to be stored with them.
+  /// Its links, where those of the same action in another precision can be copied from them.
   virtual transfer::WideLinks wide_links() const { return {}; }
 
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.

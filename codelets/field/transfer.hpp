@@ -16,6 +16,12 @@ struct WideLinks {
   const LinkField *even = nullptr, *odd = nullptr;
 };
 
+/// These, where they are such links.
+inline WideLinks wide_links(const LinkField& even, const LinkField& odd) {
+  const bool wide = even.reals() == 18 && even.lattice()->precision() == Precision::double_;
+  return wide ? WideLinks{&even, &odd} : WideLinks{};
+}
+
 /// Writes the links that touch the sites of either parity from `gauge`, those of direction mu times factors[mu], forward and backward side
 /// by side, and freezes both fields: the tasks have run on return. Each block's runs where its owner is, but for links of 8 reals, which
 /// CPUs make. `gauge` holds the whole lattice, or at least this rank's part and the layer before it in every direction that is cut between

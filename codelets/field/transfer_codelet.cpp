@@ -1,13 +1,12 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/field/convert_cuda.hpp"
-#include "codelets/field/link_copy_codelet.hpp"
-#include "codelets/field/load_links_cuda.hpp"
+#include "codelets/field/link_tasks.hpp"
 #include "codelets/field/places_of.hpp"
+#include "codelets/field/row_form.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/transfer_cuda.hpp"
 #include "codelets/field/transfer_site.hpp"
 #include "codelets/field/word_place.hpp"
-#include "codelets/field/write_link.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/lattice/placement.hpp"
@@ -27,71 +26,6 @@ namespace {
 
 using runtime::Call;
 using runtime::Codelet;
-
-/// Calls body(lane, global coordinates of the site) for the sites of an outer site. origin: of the block.
-template <class Body>
-void for_lanes(const BlockShape& shape, const Coord& origin, int parity, int outer, Body&& body) {
-  const Coord first = shape.local_site({parity, outer, 0});  // once for all lanes: its divisions take as long as copying a site
-  for (int lane = 0; lane < shape.lanes; ++lane) {
-    Coord site = first;
-    for (int mu = 0; mu < 4; ++mu) site[mu] += origin[mu] + ((lane & shape.stride[mu]) != 0 ? shape.outer[mu] : 0);
-    body(lane, site);
-  }
-}
-
-/// Calls body(outer, lane, global coordinates of the site) over one block, split over the team.
-template <class Body>
-void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
-  team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
-    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for_lanes(block.shape(), block.block().origin, parity, outer, [&](int lane, const Coord& site) { body(outer, lane, site); });
-  });
-}
-
-struct LinkTask {
-  const BlockGeometry* block;
-  const HostGauge* gauge;
-  Coord lattice;
-  std::array<double, 4> factors;
-  int reals;
-  bool chunked;
-};
-
-template <class F>
-void run_load_links(Call& call) {
-  const auto& task = call.arguments<LinkTask>();
-  const int link_words = NumberFormat<F>::link_words(task.reals);
-  const Box box = task.gauge->box();
-  const int lanes = task.block->lanes().lanes, chunk = task.chunked ? site::chunk_words<F>(link_words) : 1;
-  for (const int parity : {0, 1}) {
-    F* links = call.buffer<F>(parity);
-    for_sites(call.team(), *task.block, parity, [&](int outer, int lane, const Coord& site) {
-      for (int d = 0; d < 8; ++d) {
-        const int mu = d / 2;
-        Coord start = site;
-        if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
-        const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
-        double scaled[18];
-        for (std::size_t i = 0; i < 18; ++i) scaled[i] = task.factors[static_cast<std::size_t>(mu)] * link[i];
-        F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
-        F words[18];
-        write_link(words, scaled, task.reals, 1);
-        for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
-      }
-    });
-  }
-}
-
-#ifdef QUARKSTAR_CUDA
-template <class F>
-void run_load_links_on_cuda(Call& call) {
-  const auto& task = call.arguments<LinkTask>();
-  const runtime::Block& block = task.block->block();
-  cuda::launch_load_links(call.buffer<F>(0), call.buffer<F>(1), *task.gauge,
-                          {task.block->shape(), {block.origin, block.extents}, task.lattice, task.factors, task.reals, task.chunked},
-                          static_cast<runtime::CudaStream>(call.stream()));
-}
-#endif
 
 /// Outer sites that are copied together, lane after lane: in host memory those of a lane lie in a row, and those of other lanes far away.
 /// With more than four of them the lanes of a lattice of 16^3 sites displace each other from the first cache.
@@ -225,17 +159,6 @@ void run_convert_on_cuda(Call& call) {
 }
 #endif
 
-/// Links of 8 reals are made on CPUs.
-const Codelet& load_links_codelet(Precision precision, int reals) {
-  return with_format(precision, [&](auto format) -> const Codelet& {
-    using F = typename decltype(format)::type;
-    static const Codelet rows(fmt::format("transfer.links.{}", name_of(precision)), runtime::CodeletKind::copy,
-                              QUARKSTAR_BOTH(run_load_links, F));
-    static const Codelet compact(fmt::format("transfer.links.{}.8", name_of(precision)), runtime::CodeletKind::copy, run_load_links<F>);
-    return reals == 8 ? compact : rows;
-  });
-}
-
 /// Arrays in host memory only CPUs reach.
 template <bool Load>
 const Codelet& array_codelet(Precision precision, bool on_gpu) {
@@ -283,16 +206,16 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
   lattice.require_part("load_links", gauge.box(), 1);
   if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
-  if (wide.even != nullptr && even.reals() != 8) {
-    const RowsForm form{even.reals()};
-    submit_link_copy("transfer.copy_links", even, *wide.even, form, true);
-    submit_link_copy("transfer.copy_links", odd, *wide.odd, form, true);
+  if (even.reals() == 8) {
+    submit_link_load("transfer.compact_links", even, odd, gauge, 1, CompactForm{}, true);
   } else {
-    const Codelet& codelet = load_links_codelet(lattice.precision(), even.reals());
-    for (const int b : lattice.local_blocks())
-      runtime::submit(codelet,
-                      LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, even.reals(), lattice.chunked()},
-                      {runtime::out(even.block(b)), runtime::out(odd.block(b))}, {}, placement_of(lattice.block(b)));
+    const RowForm form{even.reals(), {factors[0], factors[1], factors[2], factors[3]}};
+    if (wide.even != nullptr) {
+      submit_link_copy("transfer.copy_links", even, *wide.even, form, true);
+      submit_link_copy("transfer.copy_links", odd, *wide.odd, form, true);
+    } else {
+      submit_link_load("transfer.links", even, odd, gauge, 1, form, true);
+    }
   }
   even.freeze();
   odd.freeze();

@@ -82,6 +82,8 @@ constexpr runtime::Implementation run_load_on_cuda = nullptr, run_store_on_cuda 
 #endif
 
 const runtime::Codelet load_codelet("gauge.load", runtime::CodeletKind::copy, run_load, run_load_on_cuda);
+/// For a block that has a small part of the box's time slices, in which links cross the bus.
+const runtime::Codelet load_part_codelet("gauge.load.part", runtime::CodeletKind::copy, run_load);
 const runtime::Codelet store_codelet("gauge.store", runtime::CodeletKind::copy, run_store, run_store_on_cuda);
 /// Where rows of the box belong to several blocks.
 const runtime::Codelet store_part_codelet("gauge.store.part", runtime::CodeletKind::copy, run_store);
@@ -94,6 +96,12 @@ bool has_whole_slices(const LinkPlace& place, const Box& box) {
   Box sites = place.sites;
   for (std::size_t mu = 0; mu < 4; ++mu) sites.origin[mu] += place.origin[mu];
   return contains(sites, at_its_times, place.lattice);
+}
+
+/// Whether a block has a fourth of them or more.
+bool has_large_part(const LinkPlace& place, const Box& box) {
+  const auto slice = [](const Coord& extents) { return volume(extents) / extents[3]; };
+  return 4 * slice(place.sites.extents) >= slice(box.extents);
 }
 
 void require_within(const char* where, const Box& outer, const Box& inner, const GaugeField& links, const HostGauge& host) {
@@ -161,7 +169,8 @@ void load(const GaugeField& links, const HostGauge& host, const BoundaryAngles& 
       const std::complex<double> phase = boundary_phase(boundary[mu]);
       task.loaded.boundary[mu] = {phase.real(), phase.imag()};
     }
-    runtime::submit(load_codelet, task, {runtime::out(links.handle(block))}, {}, {.owner = block.owner, .block = block.index});
+    runtime::submit(has_large_part(task.loaded.place, host.box()) ? load_codelet : load_part_codelet, task,
+                    {runtime::out(links.handle(block))}, {}, {.owner = block.owner, .block = block.index});
   }
 }
 

@@ -43,7 +43,7 @@ class Lattice {
   int block_count() const { return decomposition_.count(); }
   const std::vector<int>& local_blocks() const { return decomposition_.local(); }
   const BlockGeometry& block(int index) const { return *blocks_[static_cast<std::size_t>(index)]; }
-  /// Number of this rank's GPU, where it has one, which alone works on its blocks; under some policies others might, if there were any.
+  /// The device number of this rank's GPU where that is the only worker for all of its blocks.
   static std::optional<int> only_gpu(const runtime::Decomposition& decomposition);
   std::int64_t sites_of_parity() const { return volume(decomposition_.lattice()) / 2; }
 

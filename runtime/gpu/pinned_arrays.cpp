@@ -1,11 +1,15 @@
 #include "runtime/gpu/pinned_arrays.hpp"
 
+#include <cstdlib>
+
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
+#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <thread>
 #endif
 
 namespace quarkstar::runtime {
@@ -14,45 +18,76 @@ namespace quarkstar::runtime {
 
 namespace {
 
-struct PinnedArrays {
+struct CopiedArray {
+  std::size_t bytes;
+  int copies = 0;
+  bool is_registered = false, was_refused = false;
+  int device = 0;  ///< current where it was registered
+};
+
+struct CopiedArrays {
   std::mutex mutex;
-  std::map<const void*, bool> known;  ///< whether the driver has taken them
-  std::atomic<int> count = 0;         ///< of them: what frees arrays need not wait for who registers others
+  std::map<const void*, CopiedArray> all;
+  std::atomic<std::size_t> count = 0;  ///< of them: who frees other arrays need not wait for who registers one
 };
 
 /// For ever: arrays may be freed when the program ends.
-PinnedArrays& pinned_arrays() {
-  static PinnedArrays& all = *new PinnedArrays;
-  return all;
+CopiedArrays& copied_arrays() {
+  static CopiedArrays& arrays = *new CopiedArrays;
+  return arrays;
+}
+
+/// On a thread of its own: the current device is a thread's, and the caller may have none, or a context that is not ours.
+cudaError_t unregister(const void* array, int device) {
+  cudaError_t error = cudaSuccess;
+  std::thread([&] {
+    error = cudaSetDevice(device);
+    if (error == cudaSuccess) error = cudaHostUnregister(const_cast<void*>(array));
+  }).join();
+  return error;
 }
 
 }  // namespace
 
 void pin_array(const void* array, std::size_t bytes) {
-  PinnedArrays& all = pinned_arrays();
-  const std::lock_guard lock(all.mutex);
-  const auto [place, is_new] = all.known.try_emplace(array, false);
-  if (!is_new) return;
-  all.count = static_cast<int>(all.known.size());
-  place->second = cudaHostRegister(const_cast<void*>(array), bytes, cudaHostRegisterPortable) == cudaSuccess;
-  if (!place->second) cudaGetLastError();  // so that nobody else meets it
+  CopiedArrays& arrays = copied_arrays();
+  const std::lock_guard lock(arrays.mutex);
+  CopiedArray& copied = arrays.all.try_emplace(array, CopiedArray{bytes}).first->second;
+  arrays.count = arrays.all.size();
+  if (++copied.copies < 2 || copied.is_registered || copied.was_refused) return;
+  cudaGetDevice(&copied.device);
+  copied.is_registered = cudaHostRegister(const_cast<void*>(array), bytes, cudaHostRegisterPortable) == cudaSuccess;
+  copied.was_refused = !copied.is_registered;
+  if (!copied.was_refused) return;
+  (void)cudaGetLastError();  // so that nobody else meets it
+  static std::once_flag warned;
+  std::call_once(warned,
+                 [] { spdlog::warn("links on the host cannot be pinned, so copies to GPUs are slow; allow more with `ulimit -l`"); });
 }
 
-void unpin_array(const void* array) noexcept {
-  PinnedArrays& all = pinned_arrays();
-  if (all.count == 0) return;
-  const std::lock_guard lock(all.mutex);
-  const auto place = all.known.find(array);
-  if (place == all.known.end()) return;
-  if (place->second && cudaHostUnregister(const_cast<void*>(array)) != cudaSuccess) cudaGetLastError();  // the driver may have ended
-  all.known.erase(place);
-  all.count = static_cast<int>(all.known.size());
+void free_array(void* array) noexcept {
+  CopiedArrays& arrays = copied_arrays();
+  if (arrays.count > 0) {
+    const std::lock_guard lock(arrays.mutex);
+    if (const auto place = arrays.all.find(array); place != arrays.all.end()) {
+      const cudaError_t error = place->second.is_registered ? unregister(array, place->second.device) : cudaSuccess;
+      if (error != cudaSuccess && error != cudaErrorCudartUnloading) {
+        // The driver would take what comes to these addresses next for what was there when it was registered.
+        spdlog::warn("the driver does not give up {} bytes of pinned memory ({}); they stay allocated", place->second.bytes,
+                     cudaGetErrorString(error));
+        return;
+      }
+      arrays.all.erase(place);
+      arrays.count = arrays.all.size();
+    }
+  }
+  std::free(array);
 }
 
 #else
 
 void pin_array(const void*, std::size_t) {}
-void unpin_array(const void*) noexcept {}
+void free_array(void* array) noexcept { std::free(array); }
 
 #endif
 

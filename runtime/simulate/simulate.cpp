@@ -104,9 +104,9 @@ void* allocate(std::size_t bytes) {
 void deallocate(void* memory, std::size_t bytes) { munmap(memory, bytes); }
 
 bool has_gpu_version(std::string_view codelet) {
-  constexpr std::array cpu_only{"transfer.links",  "transfer.load", "transfer.store",   "gauge.store.part",
-                                "gauge.deviation", "scalar.merge",  "scalar.interrupt", "scalar.end",
-                                "block_cg.",       "self_test.",    "domain_wall.norms"};
+  constexpr std::array cpu_only{
+      "transfer.compact_links", "transfer.load",    "transfer.store", "gauge.load.part", "gauge.store.part", "gauge.deviation",
+      "scalar.merge",           "scalar.interrupt", "scalar.end",     "block_cg.",       "self_test.",       "domain_wall.norms"};
   return std::none_of(cpu_only.begin(), cpu_only.end(), [&](std::string_view prefix) { return codelet.starts_with(prefix); });
 }
 

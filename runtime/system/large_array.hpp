@@ -26,10 +26,7 @@ struct PageAllocator {
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t) {
-    unpin_array(memory);
-    std::free(memory);
-  }
+  void deallocate(T* memory, std::size_t) { free_array(memory); }
   template <class U, class... Arguments>
   void construct(U* at, Arguments&&... arguments) {
     if constexpr (sizeof...(Arguments) > 0) ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);

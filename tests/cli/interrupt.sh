@@ -9,6 +9,7 @@ expect 0 '^wrote' gauge generate lattice.ildg --lattice 8 8 8 8 --beta 5.7 --swe
 signal=INT
 interrupt() {
   local got=0 tries=0
+  true > stderr.txt  # the command before this one may have told of the same work
   set -m
   "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt &
   local child=$!

@@ -146,6 +146,7 @@ class _Taken:
             self.managed.deleter(self._address)
 
 
+_sessions = 0  # that are open: pieces are kept for their calls
 _given_up: list[tuple[int, int, int]] = []  # the last piece that nobody needs any more: context, bytes, address
 
 
@@ -154,6 +155,18 @@ def _free(context: int, nbytes: int, pointer: int) -> None:
     if driver is not None and driver.cuCtxPushCurrent_v2(context) == 0:
         driver.cuMemFree_v2(pointer)
         driver.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
+def session_opened() -> None:
+    global _sessions
+    _sessions += 1
+
+
+def session_closed() -> None:
+    global _sessions
+    _sessions -= 1
+    if _sessions == 0:
+        free_memory()
 
 
 def free_memory() -> None:
@@ -186,7 +199,10 @@ class _Allocation:
     def __del__(self) -> None:
         if hasattr(self, "pointer"):
             free_memory()
-            _given_up.append((self.context.value, self.nbytes, self.pointer))
+            if _sessions > 0:
+                _given_up.append((self.context.value, self.nbytes, self.pointer))
+            else:
+                _free(self.context.value, self.nbytes, self.pointer)
 
 
 class DeviceArray:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _library as c
-from ._device import free_memory
+from ._device import session_closed, session_opened
 from ._errors import InputError, check
 
 _levels = {1: "info", 2: "warning", 3: "error"}
@@ -82,6 +82,7 @@ class Session:
         _logs.append(self._log)
         self._check(c.library.qs_session_open(ctypes.byref(options), ctypes.byref(self._handle)))
         _current = self
+        session_opened()
 
     def _check(self, status: int) -> None:
         """Of an open that failed and of a close. A lost session keeps its log."""
@@ -106,8 +107,8 @@ class Session:
         handle, self._handle = self._handle, ctypes.c_void_p()
         if _current is self:
             _current = None
-        free_memory()
         if handle:
+            session_closed()
             self._check(c.library.qs_session_close(handle))
 
     def __enter__(self) -> "Session":

@@ -17,9 +17,7 @@ class PreparedAction final : public quarkstar::PreparedAction {
                  const ActionRequest& request, double resident);
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) override;
-  transfer::WideLinks wide_links() const override {
-    return even_.reals() == 18 && lattice()->precision() == Precision::double_ ? transfer::WideLinks{&even_, &odd_} : transfer::WideLinks{};
-  }
+  transfer::WideLinks wide_links() const override { return transfer::wide_links(even_, odd_); }
   void check_mass(double mass) const override;
   std::optional<double> own_mass() const override { return parameters_.mass; }
   PhysicalFields* physical() override;

@@ -1,11 +1,7 @@
 #include "codelets/actions/staggered/links.hpp"
 
-#include "codelets/actions/staggered/load_links_cuda.hpp"
 #include "codelets/actions/staggered/stored_link.hpp"
-#include "codelets/arch/implementations.hpp"
-#include "codelets/field/link_copy_codelet.hpp"
-#include "codelets/lattice/placement.hpp"
-#include "runtime/graph/codelet.hpp"
+#include "codelets/field/link_tasks.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
@@ -21,70 +17,6 @@
 
 namespace quarkstar::staggered {
 namespace {
-
-struct LoadTask {
-  const BlockGeometry* block;
-  const HostGauge* host;
-  Coord lattice;
-  int reals, hops;
-  double size;  ///< |c| of long links, the largest component of fat links
-};
-
-/// Buffers: links of even sites, of odd ones.
-template <class F>
-void run_load(runtime::Call& call) {
-  const auto& task = call.arguments<LoadTask>();
-  const BlockGeometry& block = *task.block;
-  const Box box = task.host->box();
-  const int lanes = block.lanes().lanes, words = NumberFormat<F>::link_words(task.reals);
-  for (const int parity : {0, 1}) {
-    F* links = call.buffer<F>(parity);
-    call.team().for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t outer = begin; outer < end; ++outer)
-        for (int lane = 0; lane < lanes; ++lane) {
-          Coord site = block.local_site({parity, static_cast<int>(outer), lane});
-          for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
-          for (int d = 0; d < 8; ++d) {
-            const int mu = d / 2, extent = task.lattice[mu];
-            const bool forward = d % 2 == 0;
-            Coord from = site;
-            if (!forward) from[mu] = ((site[mu] - task.hops) % extent + extent) % extent;
-            const auto link = task.host->link(index_in(box, from, task.lattice), mu);
-            const StoredLink stored = stored_numbers(multiplier(link.data(), forward), task.reals, task.size);
-            write_stored_link(links + (outer * 8 + d) * words * lanes + lane, stored, task.reals, lanes, task.size);
-          }
-        }
-    });
-  }
-}
-
-#ifdef QUARKSTAR_CUDA
-template <class F>
-void run_load_on_cuda(runtime::Call& call) {
-  const auto& task = call.arguments<LoadTask>();
-  const runtime::Block& block = task.block->block();
-  launch_load_links(call.buffer<F>(0), call.buffer<F>(1), *task.host,
-                    {task.block->shape(), {block.origin, block.extents}, task.lattice, task.reals, task.hops, task.size},
-                    static_cast<runtime::CudaStream>(call.stream()));
-}
-#endif
-
-const runtime::Codelet& load_codelet(Precision precision) {
-  return with_format(precision, [&](auto format) -> const runtime::Codelet& {
-    using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(fmt::format("staggered.links.{}", name_of(precision)), runtime::CodeletKind::copy,
-                                          QUARKSTAR_BOTH(run_load, F));
-    return codelet;
-  });
-}
-
-void submit_load(const LinkField& even, const LinkField& odd, const HostGauge& host, int hops, double size) {
-  const Lattice& lattice = *even.lattice();
-  for (const int b : lattice.local_blocks())
-    runtime::submit(load_codelet(lattice.precision()),
-                    LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), even.reals(), hops, size},
-                    {runtime::out(even.block(b)), runtime::out(odd.block(b))}, {}, placement_of(lattice.block(b)));
-}
 
 /// The largest |component| of the whole lattice, or 1 where all are zero.
 double largest_component(const HostGauge& links, const runtime::Decomposition& decomposition) {
@@ -157,7 +89,11 @@ double long_size_of(Links& even, Links& odd, const smear::StaggeredLinks& host) 
   return size;
 }
 
-void copy_links(const LinkField& to, const LinkField& from, double size) {
+// Not in chunks: the Dslash reads words of all lanes side by side.
+void submit_load(const LinkField& even, const LinkField& odd, const HostGauge& host, int hops, double size) {
+  transfer::submit_link_load("staggered.links", even, odd, host, hops, StoredForm{even.reals(), size}, false);
+}
+void submit_copy(const LinkField& to, const LinkField& from, double size) {
   transfer::submit_link_copy("staggered.copy_links", to, from, StoredForm{to.reals(), size}, false);
 }
 
@@ -197,7 +133,7 @@ void load(Links& even, Links& odd, const smear::StaggeredLinks& host) {
   for (Links* links : {&even, &odd}) {
     links->fat.freeze();
     if (host.has_long) links->far->freeze();
-    else links->far.reset();
+    else links->without_far();
   }
 }
 
@@ -205,19 +141,19 @@ void copy(Links& even, Links& odd, const Links& wide_even, const Links& wide_odd
   const bool shares_fat = even.shared_fat == wide_even.shared_fat;
   if (!shares_fat) {
     const double size = fat_size_of(even, odd, host);
-    copy_links(even.fat, wide_even.fat, size);
-    copy_links(odd.fat, wide_odd.fat, size);
+    submit_copy(even.fat, wide_even.fat, size);
+    submit_copy(odd.fat, wide_odd.fat, size);
   }
   if (host.has_long) {
     const double size = long_size_of(even, odd, host);
-    copy_links(*even.far, *wide_even.far, size);
-    copy_links(*odd.far, *wide_odd.far, size);
+    submit_copy(*even.far, *wide_even.far, size);
+    submit_copy(*odd.far, *wide_odd.far, size);
   }
   wait_until_loaded();
   for (Links* links : {&even, &odd}) {
     if (!shares_fat) links->fat.freeze();
     if (host.has_long) links->far->freeze();
-    else links->far.reset();
+    else links->without_far();
   }
 }
 

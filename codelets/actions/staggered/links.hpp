@@ -29,6 +29,10 @@ struct Links {
   /// The fat links of `near`, and long ones of another form without values.
   Links(const Links& near, int long_reals);
 
+  void without_far() {
+    far.reset();
+    long_scale = 0;
+  }
   int long_reals() const { return far ? far->reals() : 0; }
 };
 
@@ -37,7 +41,7 @@ struct Links {
 /// Throws ShapeError when a link is missing. Room for long links goes where there are none. On a GPU they come from host memory once.
 void load(Links& even, Links& odd, const smear::StaggeredLinks& host);
 /// The same bits from links of the same host links in double precision, with 18 reals, on the same blocks, from where they are. Fat links
-/// that are shared with those stay.
+/// that are shared with those stay. host: tells sizes, and whether there are long links.
 void copy(Links& even, Links& odd, const Links& wide_even, const Links& wide_odd, const smear::StaggeredLinks& host);
 
 /// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest

@@ -63,29 +63,34 @@ QUARKSTAR_HD StoredLink stored_numbers(const site::Link<double>& m, int reals, d
   return stored;
 }
 
-/// For one lane of a block. size: the largest row number in half precision.
-template <class F>
-QUARKSTAR_HD void write_stored_link(F* to, const StoredLink& link, int reals, int lanes, double size) {
-  if constexpr (is_half<F>) {
-    using V = site::Lane<float>;
-    const auto biased = [&](int i) {
-      const double number = i < reals ? link.numbers[i] / (i < link.row_numbers ? size : 1) : 0;
-      return fma(V{static_cast<float>(number)}, V{site::fixed_point_most}, V{site::fixed_point_bias});
-    };
-    for (int i = 0; i < NumberFormat<F>::link_words(reals); ++i) V::store_pair(to + i * lanes, {biased(2 * i), biased(2 * i + 1)});
-  } else {
-    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link.numbers[i]);
-  }
-}
-
-/// Of a link that is stored as a multiplier() in double precision already (codelets/field/link_copy.hpp).
+/// What a block stores for a link (codelets/field/link_places.hpp): what it multiplies with, so that every hop is alike.
 struct StoredForm {
+  static constexpr bool on_cpus_alone = false;
   int reals;
-  double size;
+  double size;  ///< |c| of long links, the largest component of fat links
 
   template <class F>
-  QUARKSTAR_HD void operator()(F* words, const double* link) const {
-    write_stored_link(words, stored_numbers(site::read_link(link), reals, size), reals, 1, size);
+  QUARKSTAR_HD void write(F* words, const double* link, int /*mu*/, bool forward) const {
+    write_words(words, stored_numbers(multiplier(link, forward), reals, size));
+  }
+  template <class F>
+  QUARKSTAR_HD void copy(F* words, const double* stored) const {
+    write_words(words, stored_numbers(site::read_link(stored), reals, size));
+  }
+
+ private:
+  template <class F>
+  QUARKSTAR_HD void write_words(F* words, const StoredLink& link) const {
+    if constexpr (is_half<F>) {
+      using V = site::Lane<float>;
+      const auto biased = [&](int i) {
+        const double number = i < reals ? link.numbers[i] / (i < link.row_numbers ? size : 1) : 0;
+        return fma(V{static_cast<float>(number)}, V{site::fixed_point_most}, V{site::fixed_point_bias});
+      };
+      for (int i = 0; i < NumberFormat<F>::link_words(reals); ++i) V::store_pair(words + i, {biased(2 * i), biased(2 * i + 1)});
+    } else {
+      for (int i = 0; i < reals; ++i) words[i] = static_cast<F>(link.numbers[i]);
+    }
   }
 };
 

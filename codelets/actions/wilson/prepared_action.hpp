@@ -21,9 +21,7 @@ class PreparedAction : public quarkstar::PreparedAction {
                  const ActionRequest& request, double resident);
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
-  transfer::WideLinks wide_links() const override {
-    return even_.reals() == 18 && lattice()->precision() == Precision::double_ ? transfer::WideLinks{&even_, &odd_} : transfer::WideLinks{};
-  }
+  transfer::WideLinks wide_links() const override { return transfer::wide_links(even_, odd_); }
   void check_mass(double kappa) const override { require_kappa(kappa, parameters_); }
   std::optional<double> own_mass() const override { return parameters_.kappa; }
   Preconditioner preconditioner() override;
