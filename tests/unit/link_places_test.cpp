@@ -72,7 +72,7 @@ void compare_on_cuts(const Form& form, const Form& wide_form, int hops, int most
     const runtime::Decomposition decomposition(extents, grid, 1);
     const Lattice narrow(decomposition, Precision::single, periodic, LayoutRequest{.most_lanes = most_lanes}),
         wide(decomposition, Precision::double_, periodic, LayoutRequest{.most_lanes = 2, .tile = {4, 2, 2, 2}});
-    for (int b = 0; b < decomposition.block_count(); ++b) {
+    for (int b = 0; b < decomposition.count(); ++b) {
       const runtime::Block& block = decomposition.block(b);
       const Box own{block.origin, block.extents};
       const LinkLoad<Form> load{{narrow.block(b).shape(), chunked}, own, extents, hops, form};
