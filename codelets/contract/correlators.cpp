@@ -19,6 +19,12 @@ const std::vector<Family>& families() {
   return all;
 }
 
+std::vector<double> folded(const std::vector<double>& values, int reflection) {
+  std::vector<double> both(values.size());
+  for (std::size_t t = 0; t < values.size(); ++t) both[t] = 0.5 * (values[t] + reflection * values[(values.size() - t) % values.size()]);
+  return both;
+}
+
 std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names,
                            std::string_view parameter) {
   std::vector<Choice> choices;
