@@ -44,8 +44,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
                           contract::sum_bytes(currents, momenta, times), config.low_mode_average ? low_mode_sum_bytes(times) : 0}) *
                 session.cpu_team().threads();
   for (const runtime::Decomposition& island : islands) {
+    const OperatorShape shape = operator_shape(kind, config.settings, config.solver);
     const std::vector<Footprint> blocks =
-        footprint(island, config.solver, operator_shape(kind, config.settings, config.solver), together,
+        footprint(island, config.solver, shape, together,
                   deflation_file(config).empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
     host.other += host_bytes_of_setup(island, config.solver);
     for (const int b : island.local()) {
@@ -58,7 +59,10 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       bytes.fields += basis_bytes(block, components, basis_vectors(config));
-      if (config.low_mode_average) bytes.fields += low_mode_bytes(block);
+      if (config.low_mode_average) {
+        bytes.fields += low_mode_bytes(block);
+        bytes.faces += face_bytes(island, block, shape, low_mode_group);
+      }
       bytes.scalars += contract::three_point_sums(currents, momenta) * block.extents[3] * config.solver.in_flight;
       owner.fields += bytes;
       if (&owner != &host) {

@@ -17,10 +17,9 @@
 namespace quarkstar {
 namespace {
 
-constexpr int group_modes = 8;     ///< whose products with as many others are computed together
-constexpr int pair_columns = 128;  ///< real and imaginary part of each product of two groups
-constexpr int signs = 4;           ///< 1, (-1)^x, (-1)^y, (-1)^z; that of pion05 only tells the parities
-static_assert(pair_columns == 2 * group_modes * group_modes && group_modes % contract::ModeProducts::vectors == 0);
+constexpr int pair_columns = 2 * low_mode_group * low_mode_group;  ///< real and imaginary part of each product of two groups
+constexpr int signs = 4;                                           ///< 1, (-1)^x, (-1)^y, (-1)^z; that of pion05 only tells the parities
+static_assert(low_mode_group % contract::ModeProducts::vectors == 0 && Basis::most_block % low_mode_group == 0);
 
 /// Below it is the rounding of D_eo D_oe, whose norm is of order 10.
 constexpr double least_eigenvalue = 1e-14;
@@ -68,9 +67,9 @@ class LowModeAverage {
   }
 
   void compute(const std::function<void(double)>& progress) {
-    const int groups = (modes_.modes() + group_modes - 1) / group_modes;
-    const FullField left = group_field(), right = group_field(), pair(solver_.lattice(), colour_components, 2 * group_modes);
-    const std::vector<int> all = numbers_from(0, group_modes);
+    const int groups = (modes_.modes() + low_mode_group - 1) / low_mode_group;
+    const FullField left = group_field(), right = group_field(), pair(solver_.lattice(), colour_components, 2 * low_mode_group);
+    const std::vector<int> all = numbers_from(0, low_mode_group);
     for (int i = 0; i < groups; ++i) {
       load(left, i);
       keep_values_at_sources(left);
@@ -78,7 +77,7 @@ class LowModeAverage {
         if (progress) progress((i * (i + 1.0) / 2 + j) / (groups * (groups + 1.0) / 2));
         if (j < i) load(right, j);
         quark_smear::spread(pair, left, all);
-        quark_smear::spread(pair, j < i ? right : left, all, group_modes);
+        quark_smear::spread(pair, j < i ? right : left, all, low_mode_group);
         add(i, j, products_of(pair));
       }
     }
@@ -101,20 +100,20 @@ class LowModeAverage {
     for (auto& of_sign : sums) of_sign.fill(std::vector<double>(times()));
     return sums;
   }
-  FullField group_field() const { return {solver_.lattice(), colour_components, group_modes}; }
+  FullField group_field() const { return {solver_.lattice(), colour_components, low_mode_group}; }
   int near() const { return modes_.parity(); }
 
   /// V_i of a group; zero where there are no more modes.
   void load(const FullField& to, int group) const {
     const Basis& basis = modes_.vectors();
-    const int first = group * group_modes, block = first / basis.block() * basis.block();
+    const int first = group * low_mode_group, block = first / basis.block() * basis.block();
     const Field some = basis.field();
     basis.extract(some, block);
-    SmallMatrix place = SmallMatrix::Zero(basis.block(), group_modes);
-    for (int v = 0; v < std::min(group_modes, modes_.modes() - first); ++v) place(first - block + v, v) = 1;
+    SmallMatrix place = SmallMatrix::Zero(basis.block(), low_mode_group);
+    for (int v = 0; v < std::min(low_mode_group, modes_.modes() - first); ++v) place(first - block + v, v) = 1;
     multiply(to.of(near()), nullptr, some, place);
     // On the other parity than that where a vector is zero M is D, whatever the mass.
-    const std::vector<double> any_mass(group_modes, masses_.front());
+    const std::vector<double> any_mass(low_mode_group, masses_.front());
     solver_.apply(
         [&](const Field& field) {
           if (field.parity() == near()) blas::submit<blas::Scale>({&field, &to.of(near())}, {1.0});
@@ -135,26 +134,26 @@ class LowModeAverage {
       const Field& of_parity = group.of(parity_of(source.position));
       const Field point = Field(solver_.lattice(), of_parity.parity(), colour_components, colour_components);
       SourceColumns(solver_.lattice()->decomposition(), std::move(columns)).submit(point);
-      constexpr int sums = 2 * group_modes * colour_components;
+      constexpr int sums = 2 * low_mode_group * colour_components;
       const runtime::PartialSums partials(static_cast<int>(solver_.lattice()->local_blocks().size()), sums);
       blas::products(of_parity, point, partials);
-      values.push_back(matrix_of_products(runtime::values_of(partials, sums).data(), group_modes, colour_components));
+      values.push_back(matrix_of_products(runtime::values_of(partials, sums).data(), low_mode_group, colour_components));
     }
   }
 
   PairProducts products_of(const FullField& pair) const {
     constexpr int some = contract::ModeProducts::vectors;
     std::vector<contract::Contraction> parts;  // all are submitted before the first is waited for
-    for (int i = 0; i < group_modes; i += some)
-      for (int j = 0; j < group_modes; j += some) {
+    for (int i = 0; i < low_mode_group; i += some)
+      for (int j = 0; j < low_mode_group; j += some) {
         std::vector<int> vectors = numbers_from(i, some);
-        for (const int w : numbers_from(group_modes + j, some)) vectors.push_back(w);
+        for (const int w : numbers_from(low_mode_group + j, some)) vectors.push_back(w);
         parts.emplace_back(all_mode_products(), request_, pair, vectors, Source{});
       }
     PairProducts products;
     for (auto& of_sign : products) of_sign.fill(Eigen::MatrixXd(lattice_[3], pair_columns));
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      constexpr int across = group_modes / some;
+      constexpr int across = low_mode_group / some;
       const int first_i = static_cast<int>(part) / across * some, first_j = static_cast<int>(part) % across * some;
       const std::vector<double> sums = parts[part].sums().front();
       auto next = sums.begin();
@@ -164,7 +163,7 @@ class LowModeAverage {
             for (int i = first_i; i < first_i + some; ++i)
               for (int j = first_j; j < first_j + some; ++j)
                 for (int part_of_number = 0; part_of_number < 2; ++part_of_number)
-                  of_parity(t, 2 * (group_modes * i + j) + part_of_number) = *next++;
+                  of_parity(t, 2 * (low_mode_group * i + j) + part_of_number) = *next++;
     }
     return products;
   }
@@ -173,14 +172,14 @@ class LowModeAverage {
   Eigen::VectorXd weights_of(int i_group, int j_group, double mass, bool sink_near, bool source_near) const {
     Eigen::VectorXd of_group[2];
     for (const int side : {0, 1}) {
-      of_group[side] = Eigen::VectorXd::Zero(group_modes);
-      const int first = (side == 0 ? i_group : j_group) * group_modes;
-      for (int v = 0; v < std::min(group_modes, modes_.modes() - first); ++v)
+      of_group[side] = Eigen::VectorXd::Zero(low_mode_group);
+      const int first = (side == 0 ? i_group : j_group) * low_mode_group;
+      for (int v = 0; v < std::min(low_mode_group, modes_.modes() - first); ++v)
         of_group[side](v) = weight_of_mode(modes_.values()[static_cast<std::size_t>(first + v)], mass, sink_near, source_near);
     }
     Eigen::VectorXd weights(pair_columns);
     for (int column = 0; column < pair_columns; ++column)
-      weights(column) = (i_group == j_group ? 1 : 2) * of_group[0](column / 2 / group_modes) * of_group[1](column / 2 % group_modes);
+      weights(column) = (i_group == j_group ? 1 : 2) * of_group[0](column / 2 / low_mode_group) * of_group[1](column / 2 % low_mode_group);
     return weights;
   }
 
@@ -189,10 +188,10 @@ class LowModeAverage {
     const SmallMatrix product =
         values_[static_cast<std::size_t>(i_group)][source] * values_[static_cast<std::size_t>(j_group)][source].adjoint();
     Eigen::VectorXd columns(pair_columns);
-    for (int i = 0; i < group_modes; ++i)
-      for (int j = 0; j < group_modes; ++j) {
-        columns(2 * (group_modes * i + j)) = product(i, j).real();
-        columns(2 * (group_modes * i + j) + 1) = product(i, j).imag();
+    for (int i = 0; i < low_mode_group; ++i)
+      for (int j = 0; j < low_mode_group; ++j) {
+        columns(2 * (low_mode_group * i + j)) = product(i, j).real();
+        columns(2 * (low_mode_group * i + j) + 1) = product(i, j).imag();
       }
     return columns;
   }
@@ -267,8 +266,8 @@ std::vector<LowModeMesons> low_mode_mesons(Solver& solver, const EigenProjector&
 
 double low_mode_bytes(const runtime::Block& block) {
   // Both parities of two groups, of the pair, and of what the solver applies M to and gets; of one a block of the basis and a point.
-  constexpr int vectors = 2 * (2 + 2 + 2) * group_modes + Basis::most_block + colour_components;
-  constexpr int parts = group_modes / contract::ModeProducts::vectors;
+  constexpr int vectors = 2 * (2 + 2 + 2) * low_mode_group + Basis::most_block + colour_components;
+  constexpr int parts = low_mode_group / contract::ModeProducts::vectors;
   return basis_bytes(block, colour_components, vectors) + parts * parts * low_mode_sum_bytes(block.extents[3]);
 }
 

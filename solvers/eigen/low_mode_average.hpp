@@ -29,15 +29,18 @@ struct LowModeMesons {
 /// so that C_LL(t; y) = s(y) sum_ij g_i g_j Re[M_ij^*(t_y + t) V_i^+(y) V_j(y)] with M_ij(t) = sum_x s(x) V_i^+(x) V_j(x) over one parity
 /// of a time slice, and the mean over y is a sum over M_ij(t_y). Then C - C_LL of its source + C_LL of all has the same average over
 /// sources as C, whatever the eigenvectors are, because both C_LL are of the same ones; the better they are, the smaller its variance. Cost
-/// for N eigenvectors: about 350 flop per site and pair i <= j, in exact sums; a D v_i for every eight pairs; 16 T^2 flop on the host per
-/// pair, sign and mass. Memory: low_mode_bytes(). The bits depend on eigenvectors, links and masses; not on cut, policy, device or ranks.
-/// Sources: T. DeGrand and S. Schaefer, hep-lat/0401011; L. Giusti et al., hep-lat/0402002. solver: of the operator whose eigenvectors
-/// these are, on the lattice of the eigenvectors. sources: points. progress: told which part is done; what it throws ends the work. Waits.
-/// Collective. Throws Error(input) for an eigenvalue that rounding cannot tell from zero, for which D v_i is no eigenvector.
+/// for N eigenvectors: about 350 flop per site and pair i <= j, in exact sums; a D v_i for every low_mode_group pairs; 16 T^2 flop on the
+/// host per pair, sign and mass. Memory: low_mode_bytes(). The bits depend on eigenvectors, links and masses; not on cut, policy, device or
+/// ranks. Sources: T. DeGrand and S. Schaefer, hep-lat/0401011; L. Giusti et al., hep-lat/0402002. solver: of the operator whose
+/// eigenvectors these are, on the lattice of the eigenvectors. sources: points. progress: told which part is done; what it throws ends the
+/// work. Waits. Collective. Throws Error(input) for an eigenvalue that rounding cannot tell from zero, for which D v_i is no eigenvector.
 std::vector<LowModeMesons> low_mode_mesons(Solver& solver, const EigenProjector& modes, std::span<const double> masses,
                                            std::span<const Source> sources, const std::function<void(double done)>& progress = {});
 
-/// Bytes that low_mode_mesons() takes on a block besides solver and eigenvectors, and those of the sums that each thread keeps.
+/// Modes whose products with as many others are computed together, and that M is applied to.
+inline constexpr int low_mode_group = 8;
+/// Bytes that low_mode_mesons() takes on a block besides solver and eigenvectors, and those of the sums that each thread keeps. Faces of
+/// the operator for a group are not in it.
 double low_mode_bytes(const runtime::Block& block);
 double low_mode_sum_bytes(int times);
 

@@ -150,7 +150,7 @@ bool same(const std::vector<LowModeMesons>& a, const std::vector<LowModeMesons>&
 
 TEST_CASE("all modes make the whole correlators, from each source and from all sites") {
   MESSAGE("seed " << seed);
-  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Coord& extents : {Coord{4, 4, 4, 4}, Coord{4, 4, 4, 8}}) {
     const reference::StaggeredLinks links = battery::smooth_links(extents, seed, 1.0);
     const DenseStaggered dense(extents, links);
