@@ -295,6 +295,11 @@ std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, co
   return peak;
 }
 
+double face_bytes(const runtime::Decomposition& decomposition, const runtime::Block& block, const OperatorShape& shape, int vectors) {
+  const double reals = static_cast<double>(shape.face_reals) * vectors * shape.slices;
+  return footprint_of_one(decomposition, block, {Precision::double_, {.reach = shape.reach}, 0, 0, reals, {}}).faces;
+}
+
 double host_bytes_of_setup(const runtime::Decomposition& decomposition, const SolverSettings& given) {
   const Coord& lattice = decomposition.lattice();
   const std::optional<MultigridSettings> multigrid = completed(given, lattice).multigrid;

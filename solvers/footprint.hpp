@@ -45,6 +45,9 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
 std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,
                                  std::span<const int> vectors, int vectors_in_lanes = 1);
 
+/// Bytes of the faces that a hopping operator in double precision for so many vectors has on a block.
+double face_bytes(const runtime::Decomposition& decomposition, const runtime::Block& block, const OperatorShape& shape, int vectors);
+
 /// What every rank's host takes besides while solves are set up: multigrid's matrix for the inverse of its coarsest level.
 double host_bytes_of_setup(const runtime::Decomposition& decomposition, const SolverSettings& settings);
 

@@ -119,6 +119,7 @@ Hadron make_hadron(const HadronTable& table, const Campaign& campaign, const std
   config.correlators = {};
   config.sinks = RunConfig{}.sinks;
   config.three_points = {};
+  config.low_mode_average = false;
   std::erase_if(config.given, [](const auto& setting) { return is_of_hadrons(setting.first); });
   std::vector<Assignment> above = common;
   std::erase_if(above, [](const Assignment& setting) { return !is_of_hadrons(setting.key); });

@@ -47,6 +47,7 @@ double row_bytes(const Table& table, const std::vector<Source>& sources, const C
     for (const contract::Choice& choice : contract::that_fit(wanted, source))
       for (const contract::Momentum& momentum : config.correlators.momenta)
         (choice.family->complex || momentum != contract::Momentum{0, 0, 0} ? complex : real) += choice.channels.size();
+    if (config.low_mode_average) real *= 2;
     for (const contract::Choice& choice : three_point_currents(config))
       complex += choice.channels.size() * config.three_points.hadrons.size() * config.three_points.momenta.size();
     const std::size_t masses = config.masses().size();
@@ -95,6 +96,7 @@ std::string correlators_text(const Table& table) {
   for (const contract::Choice& choice : table.choices())
     for (const int channel : choice.channels) names.push_back(choice.family->channels[static_cast<std::size_t>(channel)].name);
   std::string text = fmt::format("{}", fmt::join(names, " "));
+  if (table.config.low_mode_average) text += ", low-mode averages of mesons";
   for (const contract::HadronSink& sink : table.config.three_points.hadrons)
     text += fmt::format(", three-point functions of {}", text_of(sink));
   return text;

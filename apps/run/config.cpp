@@ -6,6 +6,7 @@
 #include "apps/run/report.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
+#include "codelets/contract/staggered_mesons.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
@@ -167,6 +168,26 @@ void check_three_points(const RunConfig& config) {
     refuse("three-points", what + ", for which this multigrid is none", "use --solver bicgstab, or leave out the three-point functions");
 }
 
+/// Modes of the even-odd operator are modes of D where that is antihermitian, and signs of points alone are known everywhere.
+void check_low_mode_average(const RunConfig& config) {
+  if (!config.low_mode_average) return;
+  constexpr std::string_view key = "low-mode-average";
+  const ActionKind& kind = *config.action;
+  const auto& families = kind.correlators;
+  if (std::find(families.begin(), families.end(), contract::StaggeredMesons::name) == families.end())
+    refuse(key, fmt::format("modes of the action {} are not those of its quarks' propagators", kind.name),
+           "leave it out, or use a staggered --action: hisq, asqtad or naive");
+  if (deflation_file(config).empty())
+    refuse(key, "there are no modes", "give --deflate the file that `quarkstar eigen` writes, or leave it out");
+  for (const Source& source : config.all_sources())
+    if (source.kind != Source::Kind::point || source.smearing)
+      refuse(key, fmt::format("it is for points, and a source is {}", text_of(source)), "use point sources, or leave it out");
+  const auto& momenta = config.correlators.momenta;
+  if (std::find(momenta.begin(), momenta.end(), contract::Momentum{}) == momenta.end())
+    refuse(key, "it is for momentum zero, which is none of the momenta", "add 0,0,0 to --momenta, or leave it out");
+  if (!has_all_columns(config)) refuse("columns", fmt::format("low-mode averages need all {}", kind.components), "leave it out");
+}
+
 /// Links from files have everything in them that makes links.
 void check_link_files(const RunConfig& config) {
   const ActionKind& kind = *config.action;
@@ -254,6 +275,7 @@ void check_action(const RunConfig& config) {
       refuse("correlators", fmt::format("{} take propagators of {} and of its opposite", choice.family->name, kind.mass_key),
              fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
   if (!deflation_file(config).empty()) require_deflatable(config.solver);
+  check_low_mode_average(config);
   check_smearings(config);
   check_three_points(config);
   check_link_files(config);

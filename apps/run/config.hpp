@@ -60,6 +60,7 @@ struct RunConfig {
   std::string graph, decisions;                            ///< files of the task graph of the first solve, and of what the policy decided
   std::string checkpoint;                                  ///< folder of restart files; empty: none
   std::string multigrid_setup;                             ///< folder of null vectors; empty: none
+  bool low_mode_average = false;                           ///< local mesons also with the part of the deflation's modes from all sites
   int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool bound = false;                                      ///< compare each solve's time with lower bounds
   bool residual_history = false;                           ///< the JSON lists every residual

@@ -225,7 +225,7 @@ EigenFile opened(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<const Projector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice) {
+std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice) {
   const EigenFile file = opened(path);
   file.require_problem(problem, lattice->decomposition().lattice());
   const EigenHeader& header = file.header();

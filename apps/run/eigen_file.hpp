@@ -84,7 +84,7 @@ class EigenFile {
 };
 
 /// The projector that the file of a deflated solve has, on a lattice. Collective.
-std::shared_ptr<const Projector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
+std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
 /// Eigenvectors in the file of a deflated solve; reads the header. Collective.
 int modes_in(const std::string& path);
 

@@ -18,6 +18,7 @@
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
@@ -102,6 +103,7 @@ class OperatorSolves {
         among_others_(run.together() || runtime::Turns::taken()),
         operator_(make(masses)),
         mass_(run.masses[masses.front()]),
+        masses_(masses.begin(), masses.end()),
         groups_(groups_of(run.config, masses)),
         solvers_(run.islands.size()) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
@@ -163,9 +165,29 @@ class OperatorSolves {
     if (deflates) {
       run_.session.wait_all();  // files are for times without messages
       const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
-      solvers_[island]->set_projector(load_projector(modes, problem.text, solvers_[island]->lattice()), problem.mass);
+      const auto projector = load_projector(modes, problem.text, solvers_[island]->lattice());
+      solvers_[island]->set_projector(projector, problem.mass);
+      if (run_.config.low_mode_average && !std::exchange(has_low_modes_, true)) add_low_modes(*solvers_[island], *projector);
     }
     making_seconds_ = seconds_since(begin);
+  }
+
+  /// The modes' part of the correlators of all sources.
+  void add_low_modes(Solver& solver, const EigenProjector& modes) {
+    std::vector<double> masses;
+    for (const std::size_t mass : masses_) masses.push_back(run_.masses[mass]);
+    std::vector<LowModeMesons> of_masses = low_mode_mesons(solver, modes, masses, run_.config.all_sources(), [this](double done) {
+      stop_all_if_interrupted(run_.watch, run_.config.checkpoint);
+      run_.bar->update(run_.done, 0, fmt::format("low-mode averages, {:.0f} %", 100 * done));
+      run_.forget_events();
+    });
+    for (std::size_t m = 0; m < masses_.size(); ++m)
+      for (std::size_t s = 0; s < run_.sources.size(); ++s) {
+        MesonTimes gain = of_masses[m].all;
+        for (std::size_t c = 0; c < gain.size(); ++c)
+          for (std::size_t t = 0; t < gain[c].size(); ++t) gain[c][t] -= of_masses[m].of_sources[s][c][t];
+        run_.sources[s].correlators.add_low_modes(masses_[m], std::move(gain));
+      }
   }
 
   /// Keeps what comes back, and tells how many seconds it took.
@@ -344,6 +366,8 @@ class OperatorSolves {
   bool among_others_;  ///< solves of others may be in flight
   RunOperator operator_;
   double mass_;  ///< its first
+  std::vector<std::size_t> masses_;
+  bool has_low_modes_ = false;  ///< or is about to make them: islands and cuts anew share one result
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island

@@ -92,12 +92,32 @@ void SourceCorrelators::contract_pairs(const LatticePointer& lattice, Propagator
 }
 
 std::vector<Correlator> SourceCorrelators::correlators() const {
-  std::vector<Correlator> all;
+  std::vector<Correlator> all, averages;
   for (const Contractions* contractions : {&contractions_, &contractions_of_pairs_})
-    for (const auto& [key, contraction] : *contractions)
-      for (Correlator& correlator : contraction.correlators()) all.push_back(named(std::move(correlator), key.first, key.second));
+    for (const auto& [key, contraction] : *contractions) {
+      std::vector<Correlator> of_key = contraction.correlators();
+      if (const auto gain = low_modes_.find(key.first); gain != low_modes_.end())
+        for (Correlator& average : low_mode_averages(of_key, gain->second))
+          averages.push_back(named(std::move(average), key.first, key.second));
+      for (Correlator& correlator : of_key) all.push_back(named(std::move(correlator), key.first, key.second));
+    }
+  std::move(averages.begin(), averages.end(), std::back_inserter(all));
   for (const auto& [key, correlators] : three_points_) all.insert(all.end(), correlators.begin(), correlators.end());
   return all;
+}
+
+std::vector<Correlator> SourceCorrelators::low_mode_averages(std::span<const Correlator> correlators, const MesonTimes& gain) const {
+  std::vector<Correlator> averages;
+  for (std::size_t c = 0; c < gain.size(); ++c) {
+    const contract::Channel& channel = contract::StaggeredMesons::channels[c];
+    const auto plain = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& of) { return of.name == channel.name; });
+    if (plain == correlators.end()) continue;
+    const std::vector<double> more = request_.fold ? contract::folded(gain[c], channel.reflection) : gain[c];
+    std::vector<double> values = plain->values;
+    for (std::size_t t = 0; t < values.size(); ++t) values[t] += more[t];
+    averages.push_back(correlator_of(plain->name + "_low-mode-average", std::move(values)));
+  }
+  return averages;
 }
 
 Correlator SourceCorrelators::named(Correlator correlator, std::size_t mass, std::size_t sink) const {

@@ -4,6 +4,7 @@
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/contract/contraction.hpp"
 #include "codelets/quark_smear/smearers.hpp"
+#include "solvers/eigen/low_mode_average.hpp"
 
 #include <map>
 #include <span>
@@ -33,8 +34,10 @@ class SourceCorrelators {
   void contract_pairs(const LatticePointer& lattice, Propagators& propagators, const QuarkSmearers* smearers = nullptr);
   /// Of a mass and a sink, by their places in the lists.
   void add_three_points(std::size_t mass, std::size_t sink, std::vector<Correlator> correlators);
+  /// Of a mass, by its place: what low-mode averages have more than local mesons from this source.
+  void add_low_modes(std::size_t mass, MesonTimes gain) { low_modes_.emplace(mass, std::move(gain)); }
   /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and
-  /// with several masses in _m0.05; three-point functions come last. Collective.
+  /// with several masses in _m0.05; behind these low-mode averages, pion5_low-mode-average; three-point functions come last. Collective.
   std::vector<Correlator> correlators() const;
 
  private:
@@ -42,6 +45,8 @@ class SourceCorrelators {
   using Contractions = std::map<std::pair<std::size_t, std::size_t>, contract::Contraction>;
   /// Adds what tells the sink and the mass.
   Correlator named(Correlator correlator, std::size_t mass, std::size_t sink) const;
+  /// Of the correlators of a mass those that have one.
+  std::vector<Correlator> low_mode_averages(std::span<const Correlator> correlators, const MesonTimes& gain) const;
   bool lacks(std::size_t mass) const { return !choices_.empty() && !contractions_.contains({mass, 0}); }
   void contract_sinks(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
                       const FullField& solutions, std::span<const int> vectors, const QuarkSmearers* smearers) const;
@@ -55,6 +60,7 @@ class SourceCorrelators {
   std::vector<double> masses_;
   std::vector<MassPair> pairs_;
   Contractions contractions_, contractions_of_pairs_;
+  std::map<std::size_t, MesonTimes> low_modes_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Correlator>> three_points_;
 };
 

@@ -30,7 +30,9 @@ class Contraction {
   /// channel and momentum) and site. Throws ShapeError for other kinds and numbers of columns, and fields of another lattice.
   void add(const FullField& columns, std::span<const int> vectors);
 
-  /// Waits for the tasks, and adds over ranks, which must all call. In the order of families, momenta and channels.
+  /// Waits for the tasks, and adds over ranks, which must all call. Of each family [t][momentum][channel][re, im].
+  std::vector<std::vector<double>> sums() const;
+  /// The same as correlators, in the order of families, momenta and channels.
   std::vector<Correlator> correlators() const;
 
  private:

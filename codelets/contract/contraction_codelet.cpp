@@ -147,16 +147,16 @@ void Contraction::add(const FullField& columns, std::span<const int> vectors) {
   }
 }
 
-std::vector<Correlator> Contraction::correlators() const {
+std::vector<std::vector<double>> Contraction::sums() const {
   const runtime::Decomposition& decomposition = lattice_->decomposition();
   const int times = decomposition.lattice()[3];
   runtime::Turns::wait([this] {
     for (const Part& part : parts_)
       for (const runtime::Handle& sums : part.sums) runtime::wait_for_tasks(sums);
   });
-  std::vector<Correlator> result;
+  std::vector<std::vector<double>> result;
   for (const Part& part : parts_) {
-    const std::size_t channels = part.choice.channels.size(), of_slice = 2 * request_.momenta.size() * channels;
+    const std::size_t of_slice = 2 * request_.momenta.size() * part.choice.channels.size();
     std::vector<runtime::BinnedSum> totals(static_cast<std::size_t>(times) * of_slice, runtime::BinnedSum::zero());
     for (std::size_t i = 0; i < part.sums.size() && runtime::backend::computes; ++i) {
       const runtime::Block& block = decomposition.block(lattice_->local_blocks()[i % lattice_->local_blocks().size()]);
@@ -168,6 +168,18 @@ std::vector<Correlator> Contraction::correlators() const {
       }
     }
     runtime::mpi::Job::current().combine(totals);
+    std::transform(totals.begin(), totals.end(), std::back_inserter(result.emplace_back()), runtime::value_of);
+  }
+  return result;
+}
+
+std::vector<Correlator> Contraction::correlators() const {
+  const auto times = static_cast<std::size_t>(lattice_->decomposition().lattice()[3]);
+  const std::vector<std::vector<double>> all = sums();
+  std::vector<Correlator> result;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Part& part = parts_[p];
+    const std::size_t channels = part.choice.channels.size(), of_slice = 2 * request_.momenta.size() * channels;
     for (std::size_t m = 0; m < request_.momenta.size(); ++m)
       for (std::size_t c = 0; c < channels; ++c) {
         const Channel& channel = part.choice.family->channels[static_cast<std::size_t>(part.choice.channels[c])];
@@ -175,12 +187,9 @@ std::vector<Correlator> Contraction::correlators() const {
         std::vector<double> values[2];
         for (std::size_t i = 0; i < (real ? 1u : 2u); ++i) {
           std::vector<double>& of_part = values[i];
-          for (std::size_t t = 0; t < static_cast<std::size_t>(times); ++t)
-            of_part.push_back(runtime::value_of(totals[t * of_slice + 2 * (m * channels + c) + i]));
+          for (std::size_t t = 0; t < times; ++t) of_part.push_back(all[p][t * of_slice + 2 * (m * channels + c) + i]);
           if (!request_.fold || channel.reflection == 0) continue;
-          const std::vector<double> forward = of_part;
-          for (std::size_t t = 0; t < forward.size(); ++t)
-            of_part[t] = 0.5 * (forward[t] + channel.reflection * forward[(forward.size() - t) % forward.size()]);
+          of_part = folded(of_part, channel.reflection);
         }
         result.push_back(correlator_of(name_of(channel, request_.momenta[m]), std::move(values[0]), std::move(values[1])));
       }

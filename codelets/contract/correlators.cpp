@@ -39,6 +39,12 @@ std::vector<std::string_view> families_of_two(const std::vector<std::string_view
   return names;
 }
 
+std::vector<double> folded(const std::vector<double>& values, int reflection) {
+  std::vector<double> both(values.size());
+  for (std::size_t t = 0; t < values.size(); ++t) both[t] = 0.5 * (values[t] + reflection * values[(values.size() - t) % values.size()]);
+  return both;
+}
+
 std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names,
                            std::string_view parameter) {
   std::vector<Choice> choices;

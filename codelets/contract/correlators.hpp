@@ -33,6 +33,9 @@ struct Request {
   bool fold = false;  ///< forward and backward averaged: [C(t) + reflection C(T - t)] / 2, of channels with a reflection
 };
 
+/// [C(t) + reflection C(T - t)] / 2.
+std::vector<double> folded(const std::vector<double>& values, int reflection);
+
 /// Channels of one family.
 struct Choice {
   const Family* family;

@@ -21,6 +21,9 @@ class EigenProjector : public Projector {
   EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values);
 
   int modes() const { return static_cast<int>(values_.size()); }
+  const std::vector<double>& values() const { return values_; }
+  /// Behind the last mode there may be vectors that are zero.
+  const Basis& vectors() const { return basis_; }
   /// The next eigenvectors, normalised, on the whole lattice or this rank's part: block_for(modes()) of them, the last time what is left.
   void add(std::span<const HostField> vectors);
 

@@ -74,6 +74,23 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
             .starts_with("solver: multishift needs"));
 }
 
+TEST_CASE("low-mode averages are for modes, points and momentum zero") {
+  const auto refusal = [](std::vector<Assignment> flags) {
+    for (const Assignment& also : {flag("action", "hisq"), flag("deflate", "modes.h5"), flag("low-mode-average", "true")})
+      if (std::none_of(flags.begin(), flags.end(), [&](const Assignment& given) { return given.key == also.key; })) flags.push_back(also);
+    return refusal_of(flags);
+  };
+  CHECK(refusal({}).empty());
+  CHECK(refusal({flag("source", "point:0,0,0,0+point:1,0,0,4"), flag("momenta", "1,0,0+0,0,0"), flag("masses", "0.1,0.2")}).empty());
+  CHECK(refusal({flag("deflate", "")}).starts_with("low-mode-average: there are no modes"));
+  CHECK(refusal({flag("action", "wilson")}).starts_with("low-mode-average: modes of the action wilson are not those"));
+  CHECK(refusal({flag("momenta", "1,0,0")}).starts_with("low-mode-average: it is for momentum zero"));
+  CHECK(refusal({flag("columns", "0")}).starts_with("columns: low-mode averages need all 3"));
+  for (const char* source : {"wall:0", "corner-wall:2", "z2:0,1", "random:0,1"})
+    CHECK(refusal({flag("source", std::string("point:0,0,0,0+") + source)})
+              .starts_with(std::string("low-mode-average: it is for points, and a source is ") + source));
+}
+
 TEST_CASE("right-hand sides of any sources, colours and masses are solved together") {
   const auto batches = [](const std::string& solver, const std::string& sources, const std::string& masses, const std::string& nrhs) {
     const RunConfig config =
