@@ -43,7 +43,7 @@ lines_of_rows() { cat "$1/journal.jsonl" 2> /dev/null | grep -c '"kind":"done"' 
 same() {
   local file
   for file in configurations/lat.1.h5 configurations/lat.2.h5 campaign.h5; do cmp "all/$file" "$1/$file" || die "$1/$file is not what one run writes"; done
-  absent "$1/none"
+  no_temporary_files
 }
 
 campaign all
