@@ -307,8 +307,8 @@ TEST_CASE("a quark that is solved again for a hadron fails, and is no failure an
     std::vector<std::string> names;
     CHECK_THROWS_AS(run(ensemble.write(tables + kaon)), Error);
     const campaign::Campaign campaign = ensemble.write(tables + kaon);
-    for (const auto& [row, reason] : campaign::Journal(campaign.journal(), campaign::Journal::Mode::look).failures())
-      names.push_back(row.quark + " " + row.source);
+    const campaign::Journal journal(campaign.journal(), campaign::Journal::Mode::look);
+    for (const auto& [row, reason] : journal.failures()) names.push_back(row.quark + " " + row.source);
     return names;
   };
   run(ensemble.write(quarks, "out"));
@@ -411,6 +411,24 @@ TEST_CASE("propagators that wait for others are counted in memory, those of othe
   CHECK(with.at("charm") == alone.at("charm") + 2 * propagator);      // and go on waiting
   CHECK(with.at("strange") >= alone.at("strange") + 2 * propagator);  // for its own
   CHECK(with.at("down") == alone.at("down"));
+}
+
+TEST_CASE("where memory is short for propagators that wait, fewer right-hand sides are solved together") {
+  const Ensemble ensemble;
+  const auto planned = [&](const std::string& above) {
+    std::pair<int, double> strange;
+    run(ensemble.write(quarks + "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n", "out", R"("point:1,0,1,3", "wall:1")", above),
+        {.dry_run = true}, unwatched(), {.planned = [&](const campaign::CampaignPlan& plan) {
+          for (const campaign::QuarkPlan& quark : plan.quarks)
+            if (quark.quark->name == "strange") strange = {quark.solve.nrhs, quark.solve.memory.back().total()};
+        }});
+    return strange;
+  };
+  const auto [usual, all] = planned("");
+  const auto [fewer, less] = planned(fmt::format("cpu-memory = \"{:.0f}\"", all - 1));
+  CHECK(usual == 12);
+  CHECK(fewer == 6);
+  CHECK(less < all);
 }
 
 TEST_CASE("mistakes in tables of hadrons name place and remedy") {
