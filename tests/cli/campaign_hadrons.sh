@@ -93,6 +93,13 @@ same extended
 for file in before/*; do [ ! "$file" -ot "extended/propagators/${file#*/}" ] || die "$file is written again"; done
 [ "$(ls extended/propagators | wc -l)" = 12 ] || die "not the propagators of the quarks"
 
+# On islands, each of which contracts the sources that end on it.
+campaign islands 'workers = 2
+share = "columns"
+nrhs = 6'
+expect 0 '^wrote islands/campaign.h5' run islands.toml
+same islands
+
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
 two() { timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR" run ranks.toml > stdout.txt 2> stderr.txt; }
 campaign ranks
