@@ -206,15 +206,17 @@ void choose_correlators(const std::vector<Table*>& tables, const Parsed& parsed)
   for (const std::string& name : split(common->value, ',')) {
     const auto has = [&](const Table* table) { return has_correlator(table->families, name); };
     if (std::none_of(tables.begin(), tables.end(), has))
-      refuse(common->where, fmt::format("'{}' is no correlator of any of these quarks", name),
+      refuse(common->where,
+             fmt::format("'{}' is no correlator of any of these quarks{}", name, parsed.hadrons.empty() ? "" : " or hadrons"),
              fmt::format("{} lists them, and their families", howto_page));
   }
   for (Table* table : tables) {
     if (*place_of(*table, "correlators") != common->where) continue;  // it has its own
     std::erase_if(table->config.correlators.names, [&](const std::string& name) { return !has_correlator(table->families, name); });
-    if (table->config.correlators.names.empty())
-      refuse(table->where, fmt::format("none of {} is a correlator of the action {}", common->value, table->config.action->name),
-             fmt::format("give this {} `correlators` of its own", table->kind));
+    if (!table->config.correlators.names.empty()) continue;
+    const std::string of = table->kind == "hadron" ? "of its two quarks" : fmt::format("of the action {}", table->config.action->name);
+    refuse(table->where, fmt::format("none of {} is a correlator {}", common->value, of),
+           fmt::format("give this {} `correlators` of its own", table->kind));
   }
 }
 
@@ -388,7 +390,7 @@ Campaign read_campaign(const std::string& path, const std::vector<Assignment>& o
   for (Hadron& hadron : campaign.hadrons) tables.push_back(&hadron);
   choose_correlators(tables, parsed);
   for (Quark& quark : campaign.quarks) check(quark);
-  for (Hadron& hadron : campaign.hadrons) check_hadron(hadron);
+  for (Hadron& hadron : campaign.hadrons) check_hadron(hadron, campaign.sources);
   tell_quarks_of_hadrons(campaign);
   campaign.configurations = configurations_of(parsed);
   for (const Quark& quark : campaign.quarks) check_deflation(campaign, quark);

@@ -38,6 +38,7 @@ struct Hadron : Table {
 
   bool has(std::size_t quark) const { return quarks[0] == quark || quarks[1] == quark; }
   /// Of the list, in whose order they are solved for.
+  std::size_t first_quark() const { return std::min(quarks[0], quarks[1]); }
   std::size_t last_quark() const { return std::max(quarks[0], quarks[1]); }
 };
 

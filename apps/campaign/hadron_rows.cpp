@@ -41,7 +41,7 @@ void HadronRows::take(const Quark& quark, const Source& source, Propagator propa
   const std::string text = quarkstar::text_of(source);
   for (const Hadron& hadron : campaign_.hadrons) {
     if (hadron.last_quark() != number || !hadron.has(number) || !is_missing(hadron, text)) continue;
-    const auto other = kept_.find({std::min(hadron.quarks[0], hadron.quarks[1]), text});
+    const auto other = kept_.find({hadron.first_quark(), text});
     if (other == kept_.end()) continue;  // its solve has failed
     const bool comes_first = hadron.quarks[0] == number;
     done(hadron, contract_two(hadron, source, comes_first ? propagator : other->second, comes_first ? other->second : propagator, on));

@@ -33,6 +33,9 @@ class HadronRows {
   /// All that can be solved for this quark is: what has waited for it alone goes.
   void is_over(const Quark& quark) { forget(campaign_.number_of(quark) + 1); }
 
+  /// How many propagators wait.
+  std::size_t kept() const { return kept_.size(); }
+
  private:
   bool is_missing(const Hadron& hadron, const std::string& source) const {
     return !journal_.is_done({configuration_, hadron.name, source});

@@ -84,21 +84,25 @@ void require_correlators(const Hadron& hadron, const Campaign& campaign, const s
 bool is_of_hadrons(std::string_view key) { return std::find(of_hadrons.begin(), of_hadrons.end(), key) != of_hadrons.end(); }
 
 HadronTable read_hadron(const std::string& name, const std::string& where, const std::string& file, const toml::table& table) {
+  constexpr const char* example = "name two, as in quarks = [\"light\", \"strange\"]";
   HadronTable hadron{name, where, {}, {}, {}};
   in_order(table, [&](const std::string& key, const toml::node& value, unsigned line) {
     const std::string place = fmt::format("{}:{}: hadron.{}.{}", file, line, name, key);
     if (key == "quarks") {
       hadron.quarks = split(setting_text(value, place), ',');
       hadron.quarks_where = place;
+      // A text of two names is no list of two: one of them might have a comma.
+      if (const toml::array* list = value.as_array(); list != nullptr && list->size() != hadron.quarks.size())
+        refuse_hadron(place, "a name has a comma", example);
     } else if (is_of_hadrons(key)) {
       hadron.settings.push_back({key, setting_text(value, place, find_setting(key)->separator), place});
     } else {
       refuse_hadron(place, "unknown key", fmt::format("use one of quarks, {}", fmt::join(of_hadrons, ", ")));
     }
   });
-  constexpr const char* example = "name two, as in quarks = [\"light\", \"strange\"]";
   if (hadron.quarks.empty()) refuse_hadron(where, "its quarks are not given", example);
-  if (hadron.quarks.size() != 2) refuse_hadron(hadron.quarks_where, fmt::format("there are {} quarks", hadron.quarks.size()), example);
+  if (const std::size_t count = hadron.quarks.size(); count != 2)
+    refuse_hadron(hadron.quarks_where, count == 1 ? "there is one quark" : fmt::format("there are {} quarks", count), example);
   if (hadron.quarks[0] == hadron.quarks[1])
     refuse_hadron(hadron.quarks_where, fmt::format("quark {} is given twice", hadron.quarks[0]),
                   fmt::format("correlators of one quark are those of [quark.{}]", hadron.quarks[0]));
@@ -129,23 +133,28 @@ Hadron make_hadron(const HadronTable& table, const Campaign& campaign, const std
   return hadron;
 }
 
-void check_hadron(Hadron& hadron) {
+void check_hadron(Hadron& hadron, const std::vector<Source>& sources) {
   at_place_of(hadron, [&] {
     complete(hadron.config);
     if (hadron.config.action->components != spinor_components && !smearings_of(hadron.config.sinks).empty())
       throw Error(ErrorKind::input, Parameter("sinks"),
                   fmt::format("smearing is for spinors: hops over one link mix the tastes of the action {}", hadron.config.action->name),
                   "use point sinks for it");
+    const std::vector<contract::Choice> choices = hadron.choices();
+    if (std::all_of(sources.begin(), sources.end(), [&](const Source& source) { return contract::that_fit(choices, source).empty(); }))
+      throw Error(ErrorKind::input, Parameter("correlators"),
+                  fmt::format("its rows would be empty: {}", contract::left_out(choices, sources.front())),
+                  "choose other correlators, or another source");
   });
 }
 
 void tell_quarks_of_hadrons(Campaign& campaign) {
-  for (const Hadron& hadron : campaign.hadrons)
-    for (const std::size_t quark : hadron.quarks) {
-      std::vector<Sink>& sinks = campaign.quarks[quark].config.hadron_sinks;
-      for (const Sink& sink : hadron.config.sinks)
-        if (std::find(sinks.begin(), sinks.end(), sink) == sinks.end()) sinks.push_back(sink);
-    }
+  for (const Hadron& hadron : campaign.hadrons) {
+    campaign.quarks[hadron.first_quark()].config.propagators = true;  // it waits in host memory
+    std::vector<Sink>& sinks = campaign.quarks[hadron.last_quark()].config.hadron_sinks;
+    for (const Sink& sink : hadron.config.sinks)
+      if (std::find(sinks.begin(), sinks.end(), sink) == sinks.end()) sinks.push_back(sink);
+  }
 }
 
 }  // namespace quarkstar::app::campaign

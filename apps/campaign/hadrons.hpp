@@ -26,10 +26,11 @@ HadronTable read_hadron(const std::string& name, const std::string& where, const
 /// for quarks that are unknown or do not go together, and for correlators that hadrons have not.
 Hadron make_hadron(const HadronTable& table, const Campaign& campaign, const std::vector<Assignment>& common);
 
-/// Once its quarks are checked.
-void check_hadron(Hadron& hadron);
+/// Once its quarks are checked. sources: the campaign's, of which one at least has to have one of its correlators.
+void check_hadron(Hadron& hadron, const std::vector<Source>& sources);
 
-/// Quarks learn which sinks the hadrons made of them have: what solves for them counts memory and smears with it.
+/// Quarks learn what hadrons made of them need: of the one that is solved for first the propagators, and the other one, behind whose solves
+/// both are contracted, has memory for that, and smears for their sinks.
 void tell_quarks_of_hadrons(Campaign& campaign);
 
 }  // namespace quarkstar::app::campaign

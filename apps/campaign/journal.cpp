@@ -55,12 +55,14 @@ std::vector<std::pair<const Table*, Json>> all_settings(const Campaign& campaign
   return all;
 }
 
-/// What tables of that action have where nobody gives it.
+/// What tables of that action have where nobody gives it; null where it is no setting of a solve.
 Json default_of(const Table& table, const std::string& key) {
+  const Setting* setting = find_setting(key);
+  if (setting == nullptr) return {};
   RunConfig plain;
   plain.action = table.config.action;
   complete(plain);
-  return Json::parse(find_setting(key)->get(plain).dump());
+  return Json::parse(setting->get(plain).dump());
 }
 
 void for_lines(const std::string& text, const std::function<void(const Json&)>& use) {
@@ -133,14 +135,17 @@ void Journal::take(const Json& line) {
     lattice_ = line.at("lattice").get<Coord>();
     version_ = line.value("version", "");
   } else if (kind == "quark" || kind == "hadron") {
-    settings_.insert_or_assign(text("name"), line.at("settings"));
+    // A name may change its kind once it has no rows: times of the other kind's tell nothing.
+    const auto before = settings_.find(text("name"));
+    if (before != settings_.end() && before->second.kind != kind) seconds_.erase(before->first);
+    settings_.insert_or_assign(text("name"), Known{kind, line.at("settings")});
   } else if (kind == "done") {
     const Row row{text("configuration"), text("quark"), text("source")};
     done_.insert_or_assign(row, line.at("seconds").get<double>());
     seconds_[row.quark].push_back(done_.at(row));
-    failures_.erase({row.configuration, "", ""});
-    failures_.erase({row.configuration, row.quark, ""});
-    failures_.erase(row);
+    forget_failures(row);
+  } else if (kind == "solved") {
+    forget_failures({text("configuration"), text("quark"), text("source")});
   } else if (kind == "removed") {
     for (const Json& row : line.at("rows"))
       done_.erase({text("configuration"), row.at(0).get<std::string>(), row.at(1).get<std::string>()});
@@ -157,18 +162,33 @@ void Journal::append(const Json& line) {
   take(line);
 }
 
+void Journal::forget_failures(const Row& row) {
+  failures_.erase({row.configuration, "", ""});
+  failures_.erase({row.configuration, row.quark, ""});
+  failures_.erase(row);
+}
+
+bool Journal::binds(const std::string& name) const {
+  if (has_rows_of(name)) return true;
+  return std::any_of(settings_.begin(), settings_.end(), [&](const auto& known) {
+    if (known.second.kind != "hadron") return false;
+    const Json quarks = known.second.settings.value("quarks", Json::array());
+    return std::find(quarks.begin(), quarks.end(), Json(name)) != quarks.end() && has_rows_of(known.first);
+  });
+}
+
 void Journal::require_same_settings(const Campaign& campaign) const {
   for (const auto& [table, now] : all_settings(campaign)) {
     const auto before = settings_.find(table->name);
     // Rows of hadrons hold the quarks that they were made of, even where the quarks' own rows are lost.
-    const bool has_rows = has_rows_of(table->name) || std::any_of(campaign.hadrons.begin(), campaign.hadrons.end(), [&](const Hadron& h) {
-                            const auto is_table = [&](std::size_t quark) { return &campaign.quarks[quark] == table; };
-                            return std::any_of(h.quarks.begin(), h.quarks.end(), is_table) && has_rows_of(h.name);
-                          });
-    if (before == settings_.end() || !has_rows) continue;
+    if (before == settings_.end() || !binds(table->name)) continue;
+    const auto& [kind, settings] = before->second;
+    if (kind != table->kind)
+      throw Error(ErrorKind::input, table->where, fmt::format("{} was a {} when rows of it were computed ({})", table->name, kind, path_),
+                  fmt::format("give the {} another name, or the campaign another folder `out`", table->kind));
     for (const auto& [key, value] : now.items()) {
       // A setting that the program did not have then was what it is where nobody gives it.
-      const Json then = before->second.contains(key) ? before->second.at(key) : default_of(*table, key);
+      const Json then = settings.contains(key) ? settings.at(key) : default_of(*table, key);
       if (then == value) continue;
       const std::string* place = place_of(*table, key);
       throw Error(ErrorKind::input, place != nullptr ? *place : table->where,
@@ -205,12 +225,18 @@ void Journal::begin(const Campaign& campaign, const Coord& lattice) {
     append({{"kind", "campaign"}, {"lattice", lattice}, {"version", version}});
   }
   for (const auto& [table, settings] : all_settings(campaign))
-    if (!settings_.contains(table->name) || settings_.at(table->name) != settings)
+    if (const auto known = settings_.find(table->name);
+        known == settings_.end() || known->second.kind != table->kind || known->second.settings != settings)
       append({{"kind", table->kind}, {"name", table->name}, {"settings", settings}});
 }
 
 void Journal::note_done(const Row& row, double seconds) {
   append({{"kind", "done"}, {"configuration", row.configuration}, {"quark", row.quark}, {"source", row.source}, {"seconds", seconds}});
+}
+
+void Journal::note_solved(const Row& row) {
+  if (failures_.contains(row) || failures_.contains({row.configuration, row.quark, ""}))
+    append({{"kind", "solved"}, {"configuration", row.configuration}, {"quark", row.quark}, {"source", row.source}});
 }
 
 void Journal::note_failed(const Row& failed, const std::string& reason) {

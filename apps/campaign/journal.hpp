@@ -19,7 +19,9 @@ class Journal {
   /// Throws what JsonLines does.
   Journal(const std::string& path, Mode mode);
 
-  /// Throws Error(input) naming a quark's or a hadron's setting that is not the one with which its rows were computed, and both values.
+  /// Throws Error(input) naming a quark's or a hadron's setting that is not the one with which its rows were computed, and both values; of
+  /// a quark also with which rows of hadrons were, be they in the campaign or not. Also for a name that was a hadron's and is a quark's, or
+  /// the other way round.
   void require_same_settings(const Campaign& campaign) const;
   /// Rows whose results, or propagators where the campaign writes them, are not in their files, or cannot be read, are not done. Notes it:
   /// when some of them are done again, the old lines about the others must not count. The root looks, and warns.
@@ -30,6 +32,8 @@ class Journal {
   std::optional<Coord> lattice() const { return lattice_; }
 
   void note_done(const Row& row, double seconds);
+  /// A row that is done was solved again, for hadrons: what has failed before is no failure any more. Notes nothing where nothing has.
+  void note_solved(const Row& row);
   /// failed: a row, one without source where all of the quark has failed, or the configuration alone.
   void note_failed(const Row& failed, const std::string& reason);
 
@@ -39,20 +43,29 @@ class Journal {
   bool has_rows_of(const std::string& quark) const;
   /// Mean of the latest rows of a quark; none where there are none.
   std::optional<double> seconds_of(const std::string& quark) const;
-  /// Reasons of note_failed(), until the row is done, or the configuration could be read.
+  /// Reasons of note_failed(), until the row is solved, or the configuration could be read.
   const std::map<Row, std::string>& failures() const { return failures_; }
 
  private:
   using Json = JsonLines::Json;
+  /// What a table's rows were computed with.
+  struct Known {
+    std::string kind;  ///< "quark" or "hadron"
+    Json settings;
+  };
   void take(const Json& line);
   /// take(), in the file too where this program writes it.
   void append(const Json& line);
+  /// Of a row whose solve has come to its end.
+  void forget_failures(const Row& row);
+  /// Whether rows rest on the settings of that name: its own, or those of hadrons that were made of it.
+  bool binds(const std::string& name) const;
 
   std::string path_;
   std::unique_ptr<JsonLines> lines_;  ///< on the root, where it writes
   std::optional<Coord> lattice_;
-  std::string version_;                   ///< version_line() of the program that was the last to compute rows
-  std::map<std::string, Json> settings_;  ///< by quark or hadron
+  std::string version_;                    ///< version_line() of the program that was the last to compute rows
+  std::map<std::string, Known> settings_;  ///< by quark or hadron
   std::map<Row, double> done_;
   std::map<std::string, std::vector<double>> seconds_;  ///< by quark, in the order of rows
   std::map<Row, std::string> failures_;

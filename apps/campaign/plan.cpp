@@ -176,21 +176,20 @@ RunConfig with_projectors(const Campaign& campaign, const Journal& journal, cons
   return config;
 }
 
-/// Bytes on a rank with this part of the lattice of the most propagators that wait for their hadrons while a quark is solved for, its own
-/// among them.
-double most_kept(const Campaign& campaign, const Journal& journal, const Quark& quark, const Coord& part) {
+/// Bytes of a site of the most propagators that wait for their hadrons while a quark is solved for, its own among them.
+double most_kept(const Campaign& campaign, const Journal& journal, const Quark& quark) {
   const std::size_t number = campaign.number_of(quark);
   double most = 0;
   for (const Configuration& configuration : campaign.configurations) {
     std::set<std::pair<std::size_t, std::string>> kept;
     for (const Hadron& hadron : campaign.hadrons) {
-      const std::size_t first = std::min(hadron.quarks[0], hadron.quarks[1]);
+      const std::size_t first = hadron.first_quark();
       if (first > number || hadron.last_quark() < number) continue;
       for (const Source& source : missing_sources(campaign, journal, configuration, hadron))
         kept.emplace(first, quarkstar::text_of(source));
     }
     double bytes = 0;
-    for (const auto& [first, source] : kept) bytes += propagator_bytes(campaign.quarks[first], part);
+    for (const auto& [first, source] : kept) bytes += propagator_bytes(campaign.quarks[first], {1, 1, 1, 1});
     most = std::max(most, bytes);
   }
   return most;
@@ -231,18 +230,19 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
       rows += missing_sources(campaign, journal, configuration, quark).size();
     }
     if (missing == 0) continue;
+    const double kept_of_site = most_kept(campaign, journal, quark),
+                 sums = hadron_sums(campaign, quark, plan.lattice[3]) * session.cpu_team().threads(),
+                 next = reads_ahead ? static_cast<double>(volume(plan.lattice)) * links_bytes_per_site : 0;
+    const auto beside = [&](std::vector<MemoryNeed>& needs, const Coord& part) {
+      const double kept = kept_of_site * static_cast<double>(volume(part));
+      for (MemoryNeed& need : needs)
+        if (!need.gpu) need.other += next + kept + sums, need.making_links += need.making_links > 0 ? kept : 0;
+    };
     at_place_of(quark, [&] {
-      plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice), missing, missing - rows,
-                             journal.seconds_of(quark.name), 0});
+      plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice, beside), missing,
+                             missing - rows, journal.seconds_of(quark.name), 0});
     });
     QuarkPlan& planned = plan.quarks.back();
-    if (reads_ahead)
-      for (MemoryNeed& need : planned.solve.memory)
-        if (!need.gpu) need.other += static_cast<double>(volume(plan.lattice)) * links_bytes_per_site;
-    const double kept = most_kept(campaign, journal, quark, planned.solve.where.decomposition.part().extents),
-                 sums = hadron_sums(campaign, quark, plan.lattice[3]) * session.cpu_team().threads();
-    for (MemoryNeed& need : planned.solve.memory)
-      if (!need.gpu) need.other += kept + sums, need.making_links += need.making_links > 0 ? kept : 0;
     if (planned.seconds_a_row) continue;
     const ActionKind& kind = *quark.config.action;
     const RunConfig& config = quark.config;

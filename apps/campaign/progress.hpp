@@ -24,6 +24,8 @@ class CampaignWatch : public RunWatch {
   void begin(const std::string& configuration, const Quark& quark);
   /// One row is done. Returns the seconds that it took, from the end of the one before.
   double row_done();
+  /// What has passed since the last one belongs to no row.
+  void begin_row() { row_began_ = Clock::now(); }
   /// So many of these rows are over, done or not.
   void end(std::size_t rows);
 

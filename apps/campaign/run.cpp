@@ -336,6 +336,7 @@ class CampaignRun {
     }
     const double seconds = watch_.row_done();
     if (is_new) journal_.note_done(row, seconds);
+    else journal_.note_solved(row);
     if (!outcome_.first) outcome_.first = report;
     int rows = is_new ? 1 : 0;
     if (!hadron_rows_.needs(quark, source)) return rows;
@@ -347,6 +348,7 @@ class CampaignRun {
       journal_.note_done(of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count());
       ++rows;
     });
+    watch_.begin_row();  // the time of hadrons is not that of the quark's next row
     return rows;
   }
 

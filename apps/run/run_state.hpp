@@ -90,8 +90,8 @@ struct RunState {
   /// What the workers have done so far, and how the lattice was cut.
   void tell_workers(RunReport& report);
 
-  /// Gives the propagators of a source away.
-  void conclude(SourceState& source);
+  /// Gives the propagators of a source away. island: where the last of its right-hand sides was solved for, which may contract them.
+  void conclude(SourceState& source, std::size_t island);
 };
 
 }  // namespace quarkstar::app

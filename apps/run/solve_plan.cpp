@@ -106,7 +106,12 @@ bool fits(const std::vector<MemoryNeed>& needs) {
 }
 
 /// With config.nrhs right-hand sides together, or fewer for more islands.
-PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const RunConfig& config) {
+PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const RunConfig& config, const CountBeside& beside) {
+  const auto needs_of = [&](std::span<const runtime::Decomposition> islands, const RunConfig& of_islands) {
+    std::vector<MemoryNeed> needs = memory_needs(session, islands, of_islands);
+    if (beside) beside(needs, islands.front().part().extents);
+    return needs;
+  };
   IslandPlan shared = plan_islands(session, lattice, config);
   if (shared.islands.size() > 1) {
     RunConfig of_islands = config;
@@ -117,7 +122,7 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
     for (const runtime::Decomposition& island : shared.islands)
       for (const runtime::Block& block : island.blocks())
         devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-    std::vector<MemoryNeed> memory = memory_needs(session, shared.islands, of_islands);
+    std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
     if (config.islands || fits(memory))
       return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
     shared.reason = "islands would need more memory";
@@ -125,7 +130,7 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
   PlannedLattice where = plan_run(session, lattice, config);
   if (where.plan.reason.empty()) where.plan.reason = shared.reason;
   std::vector<runtime::Decomposition> islands{where.decomposition};
-  std::vector<MemoryNeed> memory = memory_needs(session, islands, config);
+  std::vector<MemoryNeed> memory = needs_of(islands, config);
   return {std::move(where), std::move(islands), std::move(memory), config.nrhs};
 }
 
@@ -147,7 +152,7 @@ void warn_of_idle_workers(const runtime::Session& session, const RunConfig& conf
 
 }  // namespace
 
-PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice) {
+PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
@@ -156,7 +161,7 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
   while (!chosen) {
     const bool last = fixed || config.nrhs <= 1;
     try {
-      PlannedSolve plan = plan_once(session, lattice, config);
+      PlannedSolve plan = plan_once(session, lattice, config, beside);
       const bool all_fit = fits(plan.memory), alone = all_fit && !job.any(plan.where.plan.short_of_memory);
       if (alone || (last && !with_cpus)) {
         if (config.nrhs != wanted && job.is_root())

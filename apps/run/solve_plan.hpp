@@ -51,10 +51,14 @@ struct PlannedSolve {
   int nrhs;  ///< right-hand sides that are solved together
 };
 
+/// Adds what the caller holds beside a solve to its needs. part: what this rank has of the lattice.
+using CountBeside = std::function<void(std::vector<MemoryNeed>& needs, const Coord& part)>;
+
 /// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go
-/// together, and bits do not depend on it, half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as
-/// many as fit with it. Throws Error(input) where blocks would be too thin. Collective.
-PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice);
+/// together, and bits do not depend on it, half as many, and so on, until all of it fits, and GPUs hold theirs without help from CPUs;
+/// where they never do, as many as fit with it. beside: what else is to fit. Throws Error(input) where blocks would be too thin.
+/// Collective.
+PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside = {});
 
 /// A report of such a solve says so.
 void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report);

@@ -281,7 +281,7 @@ class OperatorSolves {
       complete.push_back(&source);
     }
     if (run_.gives_sources_as_they_complete())
-      for (SourceState* source : complete) run_.conclude(*source);  // while others are on the graph
+      for (SourceState* source : complete) run_.conclude(*source, island);  // while others are on the graph
     if (stopped || (no_three_points && no_three_points->empty())) throw Interrupted{config.checkpoint};
     run_.require_convergence(group, results);
     if (no_three_points) run_.end_with_failure(*no_three_points);
@@ -499,7 +499,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   session.wait_all();
   session.events().reset();
   solve_all(run, make);
-  if (!run.gives_sources_as_they_complete()) run.conclude(run.sources.front());
+  if (!run.gives_sources_as_they_complete()) run.conclude(run.sources.front(), 0);
   write_trace(session, config);
 }
 

@@ -43,7 +43,7 @@ lines_of_rows() { cat "$1/journal.jsonl" 2> /dev/null | grep -c '"kind":"done"' 
 same() {
   local file
   for file in configurations/lat.1.h5 configurations/lat.2.h5 campaign.h5; do cmp "all/$file" "$1/$file" || die "$1/$file is not what one run writes"; done
-  absent "$1/none"
+  no_temporary_files
 }
 
 campaign all
@@ -92,6 +92,14 @@ grep -q '^  and 4 sources whose rows are done again, for hadrons$' stdout.txt ||
 same extended
 for file in before/*; do [ ! "$file" -ot "extended/propagators/${file#*/}" ] || die "$file is written again"; done
 [ "$(ls extended/propagators | wc -l)" = 12 ] || die "not the propagators of the quarks"
+
+# On islands, each of which contracts the sources that end on it.
+campaign islands 'workers = 2
+share = "columns"
+nrhs = 6'
+expect 0 '^  4x4x4x8 in 1x1x1x1 blocks$' run islands.toml --dry-run  # of each worker the whole lattice
+expect 0 '^wrote islands/campaign.h5' run islands.toml
+same islands
 
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
 two() { timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR" run ranks.toml > stdout.txt 2> stderr.txt; }

@@ -34,7 +34,7 @@ same() {
   for file in configurations/lat.1.h5 configurations/lat.2.h5 configurations/lat.3.h5 campaign.h5; do
     cmp "all/$file" "$1/$file" || die "$1/$file is not what one run writes"
   done
-  absent "$1/none"
+  no_temporary_files
 }
 
 campaign all

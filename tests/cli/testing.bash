@@ -25,11 +25,13 @@ expect() {
   fi
 }
 
+no_temporary_files() { [ -z "$(find . -name '.*.tmp*' -o -name '*.tmp')" ] || die "temporary files are left: $(find . -name '*tmp*')"; }
+
 # absent FILE...: none of them exists, nor a temporary file beside it.
 absent() {
   local file
   for file in "$@"; do [ ! -e "$file" ] || die "$file exists"; done
-  [ -z "$(find . -name '.*.tmp*' -o -name '*.tmp')" ] || die "temporary files are left: $(find . -name '*tmp*')"
+  no_temporary_files
 }
 
 # A small configuration, made once for a test.

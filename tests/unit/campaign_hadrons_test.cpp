@@ -1,7 +1,10 @@
 // Hadrons of two quarks in campaigns: beside sums over contractions of solves by the reference, and what is computed when.
+#include "apps/campaign/hadron_rows.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "apps/campaign/run.hpp"
 #include "apps/run/gauge_io.hpp"
+#include "apps/run/json_lines.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
 #include "tests/reference/gauge.hpp"
@@ -89,15 +92,21 @@ tol = 1e-12
   }
   /// How many lines of the journal say that a row of a quark or a hadron is done.
   int rows(const std::string& name, const std::string& out = "out") const {
-    const std::string journal = read_file(folder.file(out + "/journal.jsonl")), line = fmt::format(R"("quark":"{}","source")", name);
     int count = 0;
-    for (std::size_t at = 0; (at = journal.find(line, at)) != std::string::npos; ++at)
-      if (journal.rfind(R"("kind":"done")", at) > journal.rfind('\n', at) || journal.rfind('\n', at) == std::string::npos) ++count;
+    JsonLines::read(folder.file(out + "/journal.jsonl"), "campaign", [&](const JsonLines::Json& line) {
+      if (line.at("kind") == "done" && line.at("quark") == name) ++count;
+    });
     return count;
   }
 };
 
 void run(const campaign::Campaign& campaign) { run(campaign, {}, unwatched(), {}); }
+
+/// A quark's table with another line.
+std::string with_line(std::string tables, const std::string& quark, const std::string& line) {
+  const std::string head = fmt::format("[quark.{}]\n", quark);
+  return tables.insert(tables.find(head) + head.size(), line + "\n");
+}
 
 reference::Propagator wilson_propagator(const HostGauge& gauge, double kappa, const Coord& origin) {
   const reference::Boundary boundary = reference::Boundary::antiperiodic_t();
@@ -280,9 +289,7 @@ TEST_CASE("where a quark does not converge its hadrons wait, and others do not")
   for (const char* quark : {"light", "strange"}) {
     CAPTURE(quark);
     std::filesystem::remove_all(ensemble.folder.file("out"));
-    std::string limited = quarks;
-    const std::string head = fmt::format("[quark.{}]\n", quark);
-    limited.insert(limited.find(head) + head.size(), "max-iterations = 1\n");
+    const std::string limited = with_line(quarks, quark, "max-iterations = 1");
     CHECK_THROWS_WITH_AS(run(ensemble.write(limited + hadrons)), doctest::Contains(fmt::format("the first: lat.0 {} ", quark).c_str()),
                          Error);
     CHECK(ensemble.rows("d") == 2);
@@ -291,6 +298,74 @@ TEST_CASE("where a quark does not converge its hadrons wait, and others do not")
     CHECK(ensemble.rows("down") == 2);
     CHECK(read_file(ensemble.results_file()) == read_file(ensemble.results_file("whole")));
   }
+}
+
+TEST_CASE("a quark that is solved again for a hadron fails, and is no failure any more once it is solved") {
+  const Ensemble ensemble;
+  const std::string kaon = "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n";
+  const auto failures = [&](const std::string& tables) {
+    std::vector<std::string> names;
+    CHECK_THROWS_AS(run(ensemble.write(tables + kaon)), Error);
+    const campaign::Campaign campaign = ensemble.write(tables + kaon);
+    const campaign::Journal journal(campaign.journal(), campaign::Journal::Mode::look);
+    for (const auto& [row, reason] : journal.failures()) names.push_back(row.quark + " " + row.source);
+    return names;
+  };
+  run(ensemble.write(quarks, "out"));
+  CHECK(failures(with_line(quarks, "light", "max-iterations = 1")) == std::vector<std::string>{"light point:1,0,1,3", "light wall:1"});
+  CHECK(failures(with_line(quarks, "strange", "max-iterations = 1")) ==
+        std::vector<std::string>{"strange point:1,0,1,3", "strange wall:1"});
+  run(ensemble.write(quarks + kaon));
+  CHECK(ensemble.rows("light") == 2);
+  CHECK(ensemble.rows("kaon") == 2);
+}
+
+TEST_CASE("propagators wait until the last row that needs them is done, or nobody will make it") {
+  const Ensemble ensemble;
+  const campaign::Campaign all =
+      ensemble.write(quarks + hadrons + "[hadron.late]\nquarks = [\"light\", \"other\"]\ncorrelators = [\"pion\"]\n" +
+                         "[quark.other]\naction = \"wilson\"\nkappa = 0.1\n",
+                     "out", R"("point:1,0,1,3")");
+  std::filesystem::create_directories(all.out);
+  campaign::Journal journal(all.journal(), campaign::Journal::Mode::write);
+  campaign::HadronRows rows(all, journal);
+  const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, 1);
+  const auto quark = [&](std::string_view name) -> const campaign::Quark& {
+    return *std::find_if(all.quarks.begin(), all.quarks.end(), [&](const campaign::Quark& q) { return q.name == name; });
+  };
+  const Source& source = all.sources.front();
+  std::string made;
+  const auto take = [&](std::string_view name) {
+    const int components = quark(name).config.action->components;
+    Propagator propagator{0, {}, {}};
+    for (int column = 0; column < components; ++column) propagator.columns.emplace_back(components, extents);
+    made.clear();
+    rows.take(quark(name), source, std::move(propagator), {decomposition, nullptr},
+              [&](const campaign::Hadron& hadron, const std::vector<Correlator>&) {
+                made += hadron.name + " ";
+                journal.note_done({"lat.0", hadron.name, "point:1,0,1,3"}, 1);
+              });
+    rows.is_over(quark(name));
+  };
+  rows.begin(all.configurations.front());
+  take("light");
+  CHECK(rows.kept() == 1);
+  take("charm");
+  CHECK(rows.kept() == 2);
+  take("strange");
+  CHECK(made == "kaon xi ");
+  CHECK(rows.kept() == 2);      // light waits for other
+  rows.is_over(quark("down"));  // which has failed
+  CHECK(rows.kept() == 1);
+  take("other");
+  CHECK(made == "late ");
+  CHECK(rows.kept() == 0);
+  take("light");  // without use, as all that it is in is done
+  CHECK(rows.kept() == 0);
+  take("charm");
+  rows.begin(all.configurations.front());
+  CHECK(rows.kept() == 0);
 }
 
 TEST_CASE("a baryon of two quarks has one correlator from all source times") {
@@ -332,10 +407,29 @@ TEST_CASE("propagators that wait for others are counted in memory, those of othe
   const std::map<std::string, double> alone = bytes_of(quarks),
                                       with = bytes_of(quarks + "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n");
   const double propagator = 16.0 * 144 * static_cast<double>(volume(extents));
-  CHECK(with.at("light") >= alone.at("light") + 2 * propagator);      // both sources wait
+  // Both sources wait, and one is solved for; it is the other quark's solve that has copies for contractions.
+  CHECK(with.at("light") == doctest::Approx(alone.at("light") + 3 * propagator).epsilon(1e-12));
   CHECK(with.at("charm") == alone.at("charm") + 2 * propagator);      // and go on waiting
   CHECK(with.at("strange") >= alone.at("strange") + 2 * propagator);  // for its own
   CHECK(with.at("down") == alone.at("down"));
+}
+
+TEST_CASE("where memory is short for propagators that wait, fewer right-hand sides are solved together") {
+  const Ensemble ensemble;
+  const auto planned = [&](const std::string& above) {
+    std::pair<int, double> strange;
+    run(ensemble.write(quarks + "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n", "out", R"("point:1,0,1,3", "wall:1")", above),
+        {.dry_run = true}, unwatched(), {.planned = [&](const campaign::CampaignPlan& plan) {
+          for (const campaign::QuarkPlan& quark : plan.quarks)
+            if (quark.quark->name == "strange") strange = {quark.solve.nrhs, quark.solve.memory.back().total()};
+        }});
+    return strange;
+  };
+  const auto [usual, all] = planned("");
+  const auto [fewer, less] = planned(fmt::format("cpu-memory = \"{:.0f}\"", all - 1));
+  CHECK(usual == 12);
+  CHECK(fewer == 6);
+  CHECK(less < all);
 }
 
 TEST_CASE("mistakes in tables of hadrons name place and remedy") {
@@ -346,7 +440,9 @@ TEST_CASE("mistakes in tables of hadrons name place and remedy") {
     CHECK(refusal.find(message) != std::string::npos);
   };
   refused("correlators = [\"pion\"]", "small.toml:21: hadron.kaon: its quarks are not given; name two, as in quarks = [");
-  refused("quarks = [\"light\"]", "small.toml:22: hadron.kaon.quarks: there are 1 quarks; name two, as in");
+  refused("quarks = [\"light\"]", "small.toml:22: hadron.kaon.quarks: there is one quark; name two, as in");
+  refused("quarks = [\"light,strange\"]", "22: hadron.kaon.quarks: a name has a comma; name two, as in");
+  refused("quarks = [\"light\", \"strange\", \"light\"]", "22: hadron.kaon.quarks: there are 3 quarks; name two, as in");
   refused("quarks = [\"light\", \"light\"]",
           "22: hadron.kaon.quarks: quark light is given twice; correlators of one quark are those of [quark.light]");
   refused("quarks = [\"light\", \"odd\"]", "22: hadron.kaon.quarks: 'odd' is no quark; use two of light, charm, strange, down");
@@ -375,9 +471,21 @@ TEST_CASE("mistakes in tables of hadrons name place and remedy") {
           "'proton' of two quarks is not defined for the actions twisted-mass and wilson", twisted);
   CHECK(ensemble.refusal(quarks + "[hadron.light]\nquarks = [\"light\", \"strange\"]")
             .find("small.toml:21: hadron.light: there is a quark of this name, ") != std::string::npos);
-  CHECK(ensemble.refusal(quarks + hadrons, "correlators = [\"delta\", \"pion05\"]") == "");
+  const campaign::Campaign chosen = ensemble.write(quarks + hadrons, "out", R"("point:1,0,1,3")", "correlators = [\"delta\", \"pion05\"]");
+  CHECK(chosen.hadrons.back().name == "d");
+  CHECK(chosen.hadrons.back().config.correlators.names == std::vector<std::string>{"pion05"});
+  CHECK(chosen.hadrons.front().config.correlators.names == std::vector<std::string>{"mesons"});
   CHECK(ensemble.refusal(quarks + hadrons, "correlators = [\"lambda\", \"pion05\"]")
             .find("none of lambda,pion05 is a correlator of the action wilson") != std::string::npos);
+  const std::string neutral = ensemble.refusal(
+      "[quark.up]\naction = \"twisted-mass\"\nmu = [0.1, -0.1]\n[quark.a]\naction = \"twisted-mass\"\nmu = 0.1\ncorrelators = [\"pion\"]\n"
+      "[quark.b]\naction = \"twisted-mass\"\nmu = 0.2\ncorrelators = [\"pion\"]\n[hadron.kaon]\nquarks = [\"a\", \"b\"]\n",
+      "correlators = [\"neutral_pion\"]");
+  CAPTURE(neutral);
+  CHECK(neutral.find("hadron.kaon: none of neutral_pion is a correlator of its two quarks; give this hadron `correlators` of its own") !=
+        std::string::npos);
+  CHECK(ensemble.refusal(quarks + hadrons, "correlators = [\"eta\"]").find("'eta' is no correlator of any of these quarks or hadrons") !=
+        std::string::npos);
 }
 
 TEST_CASE("settings of a hadron, and of its quarks, stay while it has rows") {
@@ -398,4 +506,50 @@ TEST_CASE("settings of a hadron, and of its quarks, stay while it has rows") {
   lighter.replace(lighter.find("0.11"), 4, "0.12");
   CHECK_THROWS_WITH_AS(run(ensemble.write(lighter + hadrons)),
                        doctest::Contains("kappa is 0.12 here, and was 0.11 when rows of quark light"), Error);
+}
+
+TEST_CASE("a hadron that has no correlator from any source is refused, and its rows are not empty where one has some") {
+  const Ensemble ensemble;
+  const std::string tables = quarks + "[hadron.d]\nquarks = [\"charm\", \"down\"]\ncorrelators = [\"pion05\"]\n";
+  CHECK_THROWS_WITH_AS(ensemble.write(tables, "out", R"("wall:1")"),
+                       doctest::Contains("hadron.d.correlators: its rows would be empty: pion05: wall:1 has no phases"), Error);
+  CHECK_NOTHROW(ensemble.write(tables, "out", R"("wall:1", "point:1,0,1,3")"));
+}
+
+TEST_CASE("a name that was a hadron's is no quark's while it has rows, nor the other way round") {
+  const Ensemble ensemble;
+  const std::string kaon = "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n", quark = "[quark.kaon]\naction = \"wilson\"\n";
+  for (const bool was_hadron : {true, false}) {
+    CAPTURE(was_hadron);
+    const std::string out = was_hadron ? "hadron" : "quark", now = was_hadron ? "quark" : "hadron";
+    run(ensemble.write(quarks + (was_hadron ? kaon : quark), out));
+    CHECK_THROWS_WITH_AS(
+        run(ensemble.write(quarks + (was_hadron ? quark : kaon), out)),
+        doctest::Contains(fmt::format("small.toml:21: {}.kaon: kaon was a {} when rows of it were computed (", now, out).c_str()), Error);
+    CHECK_THROWS_WITH_AS(run(ensemble.write(quarks + (was_hadron ? quark : kaon), out)),
+                         doctest::Contains(fmt::format("give the {} another name, or the campaign another folder `out`", now).c_str()),
+                         Error);
+    // Without rows it is free.
+    campaign::ConfigurationResults results = campaign::read_results(ensemble.results_file(out));
+    results.of_quarks.erase("kaon");
+    write_results(ensemble.results_file(out), "lat.0", results);
+    run(ensemble.write(quarks + (was_hadron ? quark : kaon), out));
+    CHECK(ensemble.rows("kaon", out) == 4);
+    run(ensemble.write(quarks + (was_hadron ? quark : kaon), out));
+    CHECK(ensemble.rows("kaon", out) == 4);
+  }
+}
+
+TEST_CASE("rows of a hadron bind its quarks' settings while it is not in the campaign, too") {
+  const Ensemble ensemble;
+  run(ensemble.write(quarks + hadrons));
+  campaign::ConfigurationResults results = campaign::read_results(ensemble.results_file());
+  for (const char* quark : {"light", "strange"}) results.of_quarks.erase(quark);
+  write_results(ensemble.results_file(), "lat.0", results);
+  std::string lighter = quarks;
+  lighter.replace(lighter.find("0.11"), 4, "0.12");
+  CHECK_THROWS_WITH_AS(run(ensemble.write(lighter)), doctest::Contains("kappa is 0.12 here, and was 0.11 when rows of quark light"), Error);
+  for (const char* hadron : {"kaon", "xi"}) results.of_quarks.erase(hadron);
+  write_results(ensemble.results_file(), "lat.0", results);
+  run(ensemble.write(lighter));
 }
