@@ -258,6 +258,9 @@ class CampaignRun {
     std::vector<SourceRun> sources;
     std::vector<bool> complete(missing.size());
     bool not_written = false;  // of any of the solves in flight
+    // Else propagators are wanted for hadrons alone.
+    const bool writes_rows = std::any_of(missing.begin(), missing.end(),
+                                         [&](const Source& source) { return !journal_.is_done(row_of(configuration, quark, source)); });
     for (std::size_t i = 0; i < missing.size(); ++i) {
       RunReport& report = reports[i];
       report.started = outcome_.started;
@@ -266,6 +269,7 @@ class CampaignRun {
       report.config = config_on(campaign_, quark, configuration);
       report.config.source = missing[i];
       report.config.further_sources.clear();
+      report.config.low_mode_average = report.config.low_mode_average && writes_rows;
       sources.push_back({report, [&, i](Propagators propagators, const SolvedOn& on) {
                            try {
                              done += keep(configuration, quark, reports[i], std::move(propagators), on);

@@ -167,9 +167,11 @@ class OperatorSolves {
       const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
       const auto projector = load_projector(modes, problem.text, solvers_[island]->lattice());
       solvers_[island]->set_projector(projector, problem.mass);
+      making_seconds_ = seconds_since(begin);
       if (run_.config.low_mode_average && !std::exchange(has_low_modes_, true)) add_low_modes(*solvers_[island], *projector);
+    } else {
+      making_seconds_ = seconds_since(begin);
     }
-    making_seconds_ = seconds_since(begin);
   }
 
   /// The modes' part of the correlators of all sources.

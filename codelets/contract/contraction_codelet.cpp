@@ -188,8 +188,7 @@ std::vector<Correlator> Contraction::correlators() const {
         for (std::size_t i = 0; i < (real ? 1u : 2u); ++i) {
           std::vector<double>& of_part = values[i];
           for (std::size_t t = 0; t < times; ++t) of_part.push_back(all[p][t * of_slice + 2 * (m * channels + c) + i]);
-          if (!request_.fold || channel.reflection == 0) continue;
-          of_part = folded(of_part, channel.reflection);
+          if (request_.fold) of_part = folded(of_part, channel.reflection);
         }
         result.push_back(correlator_of(name_of(channel, request_.momenta[m]), std::move(values[0]), std::move(values[1])));
       }

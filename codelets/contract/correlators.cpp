@@ -40,6 +40,7 @@ std::vector<std::string_view> families_of_two(const std::vector<std::string_view
 }
 
 std::vector<double> folded(const std::vector<double>& values, int reflection) {
+  if (reflection == 0) return values;
   std::vector<double> both(values.size());
   for (std::size_t t = 0; t < values.size(); ++t) both[t] = 0.5 * (values[t] + reflection * values[(values.size() - t) % values.size()]);
   return both;

@@ -33,7 +33,7 @@ struct Request {
   bool fold = false;  ///< forward and backward averaged: [C(t) + reflection C(T - t)] / 2, of channels with a reflection
 };
 
-/// [C(t) + reflection C(T - t)] / 2.
+/// [C(t) + reflection C(T - t)] / 2; C where there is no reflection, 0.
 std::vector<double> folded(const std::vector<double>& values, int reflection);
 
 /// Channels of one family.

@@ -6,6 +6,7 @@
 #include "codelets/field/source_field.hpp"
 #include "codelets/quark_smear/colours.hpp"
 #include "runtime/graph/binned_sum.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 
@@ -253,12 +254,14 @@ std::vector<LowModeMesons> low_mode_mesons(Solver& solver, const EigenProjector&
   for (const Source& source : sources)
     if (source.kind != Source::Kind::point || source.smearing) throw ShapeError("low_mode_mesons", "sources that are no points");
   const std::vector<double>& values = modes.values();
-  if (const auto zero = std::find_if(values.begin(), values.end(), [](double value) { return !(value > least_eigenvalue); });
-      zero != values.end())
+  runtime::mpi::Job::current().together([&] {
+    const auto zero = std::find_if(values.begin(), values.end(), [](double value) { return !(value > least_eigenvalue); });
+    if (zero == values.end()) return;
     throw Error(ErrorKind::input, Parameter("low-mode-average"),
                 fmt::format("mode {} has the eigenvalue {:.3g}, which is zero but for rounding, and says nothing of the other parity",
                             zero - values.begin(), *zero),
                 "leave it out");
+  });
   LowModeAverage average(solver, modes, masses, sources);
   average.compute(progress);
   return average.mesons();
