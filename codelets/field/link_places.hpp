@@ -7,6 +7,7 @@
 #include "codelets/field/word_place.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/lattice/block_shape.hpp"
+#include "codelets/lattice/boxes.hpp"
 #include "runtime/system/team.hpp"
 
 namespace quarkstar::transfer {
@@ -76,14 +77,9 @@ struct LinkLoad {
   template <class F>
   QUARKSTAR_HD void scatter(F* even, F* odd, const double* link, const Coord& site, int mu) const {
     for (int end = 0; end < 2; ++end) {
-      Coord local{};
-      bool inside = true;
-      for (int nu = 0; nu < 4; ++nu) {
-        const int step = end == 1 && nu == mu ? hops : 0;
-        local[nu] = (site[nu] + step + lattice[nu]) % lattice[nu] - block.origin[nu];
-        inside = inside && local[nu] >= 0 && local[nu] < block.extents[nu];
-      }
-      if (!inside) continue;
+      Coord at = site, local{};
+      at[mu] += end * hops;
+      if (!find_in(block, at, lattice, local)) continue;
       const SitePosition place = places.shape.locate(local);
       places.store(place.parity == 0 ? even : odd, place, 2 * mu + end, form.reals,
                    [&](F* words) { form.write(words, link, mu, end == 0); });

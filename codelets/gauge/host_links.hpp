@@ -1,6 +1,7 @@
 #pragma once
 // Links between a block of a GaugeField and host order, one link at a time, for host and GPU alike.
 #include "codelets/gauge/block_links.hpp"
+#include "codelets/lattice/boxes.hpp"
 
 namespace quarkstar::gauge {
 
@@ -12,13 +13,11 @@ struct LinkPlace {
 
   /// Coordinates in the block of a site of the lattice; whether it has it.
   QUARKSTAR_HD bool find(const Coord& x, Coord& local) const {
-    bool inside = true;
-    for (int mu = 0; mu < 4; ++mu) {
-      const int first = origin[mu] + sites.origin[mu], steps = ((x[mu] - first) % lattice[mu] + lattice[mu]) % lattice[mu];
-      local[mu] = sites.origin[mu] + steps;
-      inside = inside && steps < sites.extents[mu];
-    }
-    return inside;
+    Box in_lattice = sites;
+    for (int mu = 0; mu < 4; ++mu) in_lattice.origin[mu] += origin[mu];
+    const bool has = find_in(in_lattice, x, lattice, local);
+    for (int mu = 0; mu < 4; ++mu) local[mu] += sites.origin[mu];
+    return has;
   }
 };
 

@@ -7,10 +7,19 @@
 
 namespace quarkstar {
 
+/// Whether a box has a site, which may lie over an edge of the lattice, too. inside: its coordinates from the box's origin.
+constexpr bool find_in(const Box& box, const Coord& site, const Coord& lattice, Coord& inside) {
+  bool has = true;
+  for (int mu = 0; mu < 4; ++mu) {
+    inside[mu] = ((site[mu] - box.origin[mu]) % lattice[mu] + lattice[mu]) % lattice[mu];
+    has = has && inside[mu] < box.extents[mu];
+  }
+  return has;
+}
+
 constexpr bool contains(const Box& box, const Coord& site, const Coord& lattice) {
-  for (int mu = 0; mu < 4; ++mu)
-    if ((site[mu] - box.origin[mu] + lattice[mu]) % lattice[mu] >= box.extents[mu]) return false;
-  return true;
+  Coord inside{};
+  return find_in(box, site, lattice, inside);
 }
 
 /// Whether a box has all sites of another. False for one that is larger than the lattice.
