@@ -110,7 +110,10 @@ class OperatorSolves {
     for (const auto& group : sequential_groups(run.config)) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
-    for (std::size_t island = 0; island < solvers_.size(); ++island) make_solver(island);
+    for (std::size_t island = 0; island < solvers_.size(); ++island) {
+      const auto modes = make_solver(island);
+      if (island == 0 && run.config.low_mode_average) add_low_modes(*solvers_[island], *modes);
+    }
     if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
       for (SourceState& source : run.sources) source.run.report.operators.push_back({telling_mass(), numbers});
     run.set_up();
@@ -149,7 +152,8 @@ class OperatorSolves {
   /// What tells this operator from others of the run.
   std::optional<double> telling_mass() const { return run_.operators.size() > 1 ? std::optional(mass_) : std::nullopt; }
 
-  void make_solver(std::size_t island) {
+  /// Returns the modes that it begins with, where there are some.
+  std::shared_ptr<const EigenProjector> make_solver(std::size_t island) {
     const auto begin = Clock::now();
     SolverSettings settings = run_.config.solver;
     settings.keep_history = true;  // the report plots it
@@ -162,16 +166,15 @@ class OperatorSolves {
     solvers_[island].reset();
     solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
     if (!runtime::Turns::taken()) run_.session.wait_all();
+    std::shared_ptr<const EigenProjector> projector;
     if (deflates) {
       run_.session.wait_all();  // files are for times without messages
       const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
-      const auto projector = load_projector(modes, problem.text, solvers_[island]->lattice());
+      projector = load_projector(modes, problem.text, solvers_[island]->lattice());
       solvers_[island]->set_projector(projector, problem.mass);
-      making_seconds_ = seconds_since(begin);
-      if (run_.config.low_mode_average && !std::exchange(has_low_modes_, true)) add_low_modes(*solvers_[island], *projector);
-    } else {
-      making_seconds_ = seconds_since(begin);
     }
+    making_seconds_ = seconds_since(begin);
+    return projector;
   }
 
   /// The modes' part of the correlators of all sources.
@@ -369,7 +372,6 @@ class OperatorSolves {
   RunOperator operator_;
   double mass_;  ///< its first
   std::vector<std::size_t> masses_;
-  bool has_low_modes_ = false;  ///< or is about to make them: islands and cuts anew share one result
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island

@@ -199,6 +199,8 @@ class LowModeAverage {
 
   void add(int i_group, int j_group, const PairProducts& products) {
     const int count = lattice_[3];
+    std::vector<Eigen::VectorXd> at_sources;
+    for (std::size_t s = 0; s < sources_.size(); ++s) at_sources.push_back(at_source(s, i_group, j_group));
     for (std::size_t m = 0; m < masses_.size(); ++m)
       for (const int sink : {0, 1})
         for (const int source : {0, 1}) {
@@ -214,7 +216,7 @@ class LowModeAverage {
             for (std::size_t s = 0; s < sources_.size(); ++s) {
               const Coord& y = sources_[s].position;
               if (parity_of(y) != source) continue;
-              const Eigen::VectorXd of_source = weighted * at_source(s, i_group, j_group);
+              const Eigen::VectorXd of_source = weighted * at_sources[s];
               for (int t = 0; t < count; ++t)
                 of_sources_[s][m][sign][relation][static_cast<std::size_t>(t)] +=
                     sign_at(y, static_cast<int>(sign)) * of_source((y[3] + t) % count);
