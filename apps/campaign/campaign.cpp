@@ -44,10 +44,6 @@ constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
                                {"checkpoint", has_journal},
                                {"checkpoint-every", has_journal}};
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& remedy) {
-  throw Error(ErrorKind::input, where, what, remedy);
-}
-
 /// One text, or a list of them.
 std::vector<std::string> texts_of(const toml::node& node, const std::string& where, const std::string& example) {
   const auto text_of = [&](const toml::node& one) {
@@ -297,6 +293,10 @@ std::vector<std::string> null_vectors_behind(const Campaign& campaign, const Con
     for (const Quark& quark : campaign.quarks)
       if (!quark.config.multigrid_setup.empty()) folders.push_back(null_vectors_of(quark, *last));
   return folders;
+}
+
+void refuse(const std::string& where, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, where, what, remedy);
 }
 
 void at_place_of(const Table& table, const std::function<void()>& check) {

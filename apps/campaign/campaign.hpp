@@ -90,6 +90,9 @@ const std::string* place_of(const Table& table, std::string_view key);
 /// configurations.
 Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding);
 
+/// Throws Error(input). where: "pions.toml:9: quark.light.kappa".
+[[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& remedy);
+
 /// What solves, plans and checks say of settings, with their place in the file and keys in place of flags.
 void at_place_of(const Table& table, const std::function<void()>& check);
 

@@ -15,38 +15,34 @@ namespace {
 
 constexpr std::array<std::string_view, 4> of_hadrons{"correlators", "momenta", "fold", "sinks"};
 
-[[noreturn]] void refuse_hadron(const std::string& where, const std::string& what, const std::string& remedy) {
-  throw Error(ErrorKind::input, where, what, remedy);
-}
-
 std::size_t quark_named(const std::string& name, const HadronTable& table, const Campaign& campaign) {
   std::vector<std::string_view> names;
   for (const Quark& quark : campaign.quarks) {
     if (quark.name == name) return campaign.number_of(quark);
     names.push_back(quark.name);
   }
-  refuse_hadron(table.quarks_where, fmt::format("'{}' is no quark", name), fmt::format("use two of {}", fmt::join(names, ", ")));
+  refuse(table.quarks_where, fmt::format("'{}' is no quark", name), fmt::format("use two of {}", fmt::join(names, ", ")));
 }
 
 /// Both have to be of one kind of field, with one boundary, and one mass.
 void require_partners(const Quark& a, const Quark& b, const std::string& where) {
   const ActionKind &first = *a.config.action, &second = *b.config.action;
   if (first.components != second.components)
-    refuse_hadron(where,
-                  fmt::format("quark {} has the action {} with {} components, quark {} has {} with {}", a.name, first.name,
-                              first.components, b.name, second.name, second.components),
-                  "use two quarks of spinors, or two staggered ones");
+    refuse(where,
+           fmt::format("quark {} has the action {} with {} components, quark {} has {} with {}", a.name, first.name, first.components,
+                       b.name, second.name, second.components),
+           "use two quarks of spinors, or two staggered ones");
   if (a.config.boundary != b.config.boundary)
-    refuse_hadron(where,
-                  fmt::format("quark {} has the boundary {}, quark {} {}", a.name, boundary_text(a.config.boundary), b.name,
-                              boundary_text(b.config.boundary)),
-                  "give both quarks one boundary");
+    refuse(where,
+           fmt::format("quark {} has the boundary {}, quark {} {}", a.name, boundary_text(a.config.boundary), b.name,
+                       boundary_text(b.config.boundary)),
+           "give both quarks one boundary");
   for (const Quark* quark : {&a, &b})
     if (const std::vector<double> masses = quark->config.masses(); masses.size() > 1)
-      refuse_hadron(where,
-                    fmt::format("quark {} has {} = {}, of which a hadron takes one", quark->name, quark->config.action->mass_key,
-                                fmt::join(masses, ", ")),
-                    "make a quark of its own for that mass");
+      refuse(where,
+             fmt::format("quark {} has {} = {}, of which a hadron takes one", quark->name, quark->config.action->mass_key,
+                         fmt::join(masses, ", ")),
+             "make a quark of its own for that mass");
 }
 
 /// Names of its own, each of which is a correlator of two quarks, or there is a reason why not.
@@ -67,15 +63,15 @@ void require_correlators(const Hadron& hadron, const Campaign& campaign, const s
       return has_correlator({family}, name) && all.front().family->columns > hadron.config.action->components;
     };
     if (std::any_of(of_actions.begin(), of_actions.end(), takes_masses))
-      refuse_hadron(setting->where, fmt::format("'{}' is of two masses of one quark", name),
-                    fmt::format("use mesons, of a quark with the other sign of {}", hadron.config.action->mass_key));
+      refuse(setting->where, fmt::format("'{}' is of two masses of one quark", name),
+             fmt::format("use mesons, of a quark with the other sign of {}", hadron.config.action->mass_key));
     const auto of = [&](std::size_t quark) { return campaign.quarks[hadron.quarks[quark]].config.action->name; };
     const bool of_one = has_correlator(of_actions, name);
     const std::string actions = of(0) == of(1) ? fmt::format("the action {}", of(0)) : fmt::format("the actions {} and {}", of(0), of(1));
-    refuse_hadron(setting->where,
-                  of_one ? fmt::format("'{}' of two quarks is not defined for {}", name, actions)
-                         : fmt::format("'{}' is no correlator of two quarks of {}", name, actions),
-                  fmt::format("use correlators of {}", fmt::join(words, ", ")));
+    refuse(setting->where,
+           of_one ? fmt::format("'{}' of two quarks is not defined for {}", name, actions)
+                  : fmt::format("'{}' is no correlator of two quarks of {}", name, actions),
+           fmt::format("use correlators of {}", fmt::join(words, ", ")));
   }
 }
 
@@ -93,27 +89,27 @@ HadronTable read_hadron(const std::string& name, const std::string& where, const
       hadron.quarks_where = place;
       // A text of two names is no list of two: one of them might have a comma.
       if (const toml::array* list = value.as_array(); list != nullptr && list->size() != hadron.quarks.size())
-        refuse_hadron(place, "a name has a comma", example);
+        refuse(place, "a name has a comma", example);
     } else if (is_of_hadrons(key)) {
       hadron.settings.push_back({key, setting_text(value, place, find_setting(key)->separator), place});
     } else {
-      refuse_hadron(place, "unknown key", fmt::format("use one of quarks, {}", fmt::join(of_hadrons, ", ")));
+      refuse(place, "unknown key", fmt::format("use one of quarks, {}", fmt::join(of_hadrons, ", ")));
     }
   });
-  if (hadron.quarks.empty()) refuse_hadron(where, "its quarks are not given", example);
+  if (hadron.quarks.empty()) refuse(where, "its quarks are not given", example);
   if (const std::size_t count = hadron.quarks.size(); count != 2)
-    refuse_hadron(hadron.quarks_where, count == 1 ? "there is one quark" : fmt::format("there are {} quarks", count), example);
+    refuse(hadron.quarks_where, count == 1 ? "there is one quark" : fmt::format("there are {} quarks", count), example);
   if (hadron.quarks[0] == hadron.quarks[1])
-    refuse_hadron(hadron.quarks_where, fmt::format("quark {} is given twice", hadron.quarks[0]),
-                  fmt::format("correlators of one quark are those of [quark.{}]", hadron.quarks[0]));
+    refuse(hadron.quarks_where, fmt::format("quark {} is given twice", hadron.quarks[0]),
+           fmt::format("correlators of one quark are those of [quark.{}]", hadron.quarks[0]));
   return hadron;
 }
 
 Hadron make_hadron(const HadronTable& table, const Campaign& campaign, const std::vector<Assignment>& common) {
   for (const Quark& quark : campaign.quarks)
     if (quark.name == table.name)
-      refuse_hadron(table.where, fmt::format("there is a quark of this name, {}", quark.where),
-                    "results are in groups of this name: use another one");
+      refuse(table.where, fmt::format("there is a quark of this name, {}", quark.where),
+             "results are in groups of this name: use another one");
   const std::array<std::size_t, 2> quarks{quark_named(table.quarks[0], table, campaign), quark_named(table.quarks[1], table, campaign)};
   Hadron hadron{{"hadron", table.name, table.where, {}, {}}, quarks};
   const Quark &first = campaign.quarks[hadron.quarks[0]], &second = campaign.quarks[hadron.quarks[1]];
