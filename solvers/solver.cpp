@@ -100,7 +100,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
   if (settings.recycle > 0) return 1;  // a RecycledSpace has lanes of sites
-  const bool elsewhere = spinors ? session.gpu_count() == 0 || cpus_join_gpus(session.options())
+  const bool elsewhere = spinors ? session.gpu_count() == 0 || session.cpus_join()
                                  : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere)) return 1;
   const auto fill = [&](int lanes) { return std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }); };

@@ -189,7 +189,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   std::vector<double> speeds(owners.size(), 0.0), equal(gpus.size(), 1.0);
   bool measured = false;
   std::string reason;
-  bool short_of_memory = false;
+  bool short_of_memory = false, cpus_stay_out = false;
   Candidate chosen;
   const auto measure_all = [&] {
     for (std::size_t i = 0; i < owners.size(); ++i) speeds[i] = measure(owners[i].worker);
@@ -214,6 +214,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
     const bool cpus_help = alone.parts.empty() || together.seconds < worth_it * alone.seconds;
     chosen = cpus_help ? together : alone;
     short_of_memory = alone.parts.empty();
+    cpus_stay_out = !cpus_help;
     reason = short_of_memory ? "the GPUs' memory does not hold the rest"
                              : fmt::format("predicted {:.0f} us an application with CPUs, {:.0f} us without", 1e6 * together.seconds,
                                            1e6 * alone.seconds);
@@ -239,6 +240,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   PlannedLattice planned{runtime::cut_in_parts(problem.lattice, chosen.direction, chosen.parts, shares), {}};
   planned.plan.reason = reason;
   planned.plan.short_of_memory = short_of_memory;
+  planned.plan.cpus_stay_out = cpus_stay_out;
   for (const runtime::Block& block : planned.decomposition.blocks()) {
     const auto owner = std::find_if(owners.begin(), owners.end(), [&](const Owner& o) { return o.worker == block.owner; });
     const auto number = static_cast<std::size_t>(owner - owners.begin());

@@ -22,6 +22,7 @@ struct DevicePlan {
   std::vector<DevicePart> parts;
   double cpu_share = 0;          ///< of the sites, beside GPUs
   bool short_of_memory = false;  ///< CPUs have a part because the GPUs' memory does not hold it
+  bool cpus_stay_out = false;    ///< they might have had a part, and GPUs alone are faster
   std::string reason;            ///< why the CPUs have that share; "" where there was no choice
   /// Sum of the parts' stand-alone speeds, GFLOP/s: what no schedule can beat. 0: not measured.
   double bound_gflops() const;

@@ -217,6 +217,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   runtime::Session session(session_options(config, lattice));
   provide_power(session);
   const PlannedSolve plan = plan_solve(session, config, lattice);
+  let_cpus_join(session, plan);
   tell(session, plan, report.run);
   if (job.is_root() && planned) planned(report.run);
   job.together([&] { require_memory(report.run.memory); });

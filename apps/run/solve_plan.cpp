@@ -184,6 +184,10 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
   return *std::move(chosen);
 }
 
+void let_cpus_join(runtime::Session& session, const PlannedSolve& planned) {
+  session.let_cpus_join(cpus_join_gpus(session.options()) && !planned.where.plan.cpus_stay_out);
+}
+
 void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report) {
   report.power = session.options().power;
   report.memory = planned.memory;

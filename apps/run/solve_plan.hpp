@@ -60,6 +60,10 @@ using CountBeside = std::function<void(std::vector<MemoryNeed>& needs, const Coo
 /// Collective.
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside = {});
 
+/// From here on CPUs take part in the session's work as the plan has it: a policy that places tasks by itself gives them none where GPUs
+/// alone are faster. For when no fields are in use.
+void let_cpus_join(runtime::Session& session, const PlannedSolve& planned);
+
 /// A report of such a solve says so.
 void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report);
 

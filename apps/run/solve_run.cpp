@@ -460,6 +460,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   const ActionKind& kind = *config.action;
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);
+  let_cpus_join(session, planned);
   ActionRun action = action_run(sources.front().report);
   const MakeOperator make = kept.links(kind, session, decomposition, links, action);
   const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));

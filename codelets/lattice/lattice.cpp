@@ -11,7 +11,7 @@ bool Lattice::is_on_gpus(const runtime::Decomposition& decomposition) {
   if (!runtime::Session::is_running()) return false;
   const runtime::Session& session = runtime::Session::current();
   const std::vector<int>& local = decomposition.local();
-  return !cpus_join_gpus(session.options()) &&
+  return !session.cpus_join() &&
          std::all_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner < session.gpu_count(); });
 }
 

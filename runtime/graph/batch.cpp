@@ -189,7 +189,7 @@ bool Batch::can_be_replayed() {
   Session& session = Session::current();
   const std::string& policy = session.options().policy;
   // What a task is must not depend on the worker that a policy chooses: a CPU does a batch once.
-  const bool one_place = session.gpu_count() == 1 && !cpus_join_gpus(session.options());
+  const bool one_place = session.gpu_count() == 1 && !session.cpus_join();
   return session.gpu_count() > 0 && (keeps_owners(policy) || (fuses_batches(policy) && one_place)) &&
          (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
          !GraphRecording::is_active();

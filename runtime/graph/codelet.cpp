@@ -184,7 +184,7 @@ Codelet::~Codelet() {
 
 bool only_on_gpus(const Codelet& codelet, const Placement& placement) {
   const Session& session = Session::current();
-  return codelet.cuda() != nullptr && placement.owner < session.gpu_count() && !cpus_join_gpus(session.options());
+  return codelet.cuda() != nullptr && placement.owner < session.gpu_count() && !session.cpus_join();
 }
 
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses, Cost cost,

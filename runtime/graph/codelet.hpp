@@ -134,7 +134,7 @@ struct Placement {
 };
 
 /// Whether only GPUs may run the task, whatever the policy: it has a GPU version, belongs to a GPU's block, and CPUs were not asked to join
-/// (cpus_join_gpus).
+/// (Session::cpus_join()).
 bool only_on_gpus(const Codelet& codelet, const Placement& placement);
 
 namespace detail {

@@ -174,7 +174,7 @@ Session& Session::current() {
 }
 
 Session::Session(const SessionOptions& options)
-    : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
+    : options_(options), cpus_join_(cpus_join_gpus(options)), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
   if (running != nullptr) throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
   if (starpu_is_initialized())
     throw Error(ErrorKind::environment, "Session", "the program has started StarPU itself", "shut it down before a session starts");

@@ -52,7 +52,7 @@ inline bool cpu_share_is_open(const SessionOptions& options) {
   return !options.cpu_share && (options.measure_cpu_share || options.devices == "all");
 }
 
-/// Whether CPUs were asked to share the work with the GPUs of a session.
+/// Whether CPUs were asked to share the work with the GPUs of a session: what Session::cpus_join() begins with.
 inline bool cpus_join_gpus(const SessionOptions& options) { return options.cpu_share.value_or(0) > 0 || cpu_share_is_open(options); }
 
 struct Worker {
@@ -87,6 +87,10 @@ class Session {
   /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
   int gpu_count() const { return gpu_count_; }
+  /// Whether policies may give tasks of GPUs' blocks to CPUs, too.
+  bool cpus_join() const { return cpus_join_; }
+  /// Decides that for the fields that are made from now on; none that were made before may be in use.
+  void let_cpus_join(bool join) { cpus_join_ = join; }
   /// Bytes that one component of a field should fill in a layout, the same on all ranks, which exchange faces: 64, a line, where any has a
   /// GPU; else the most that any rank's options ask for.
   int lane_bytes() const { return lane_bytes_; }
@@ -119,6 +123,7 @@ class Session {
   std::string obstacle_to_gpu_messages() const;
 
   SessionOptions options_;
+  bool cpus_join_;
   Topology topology_;
   int gpu_count_ = 0, ranks_a_gpu_ = 1, lane_bytes_ = 64;
   std::vector<int> gpu_numbers_;  ///< of this rank, as the driver counts
