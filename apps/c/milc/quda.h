@@ -4,4 +4,6 @@
 
 #include "enum_quda.h"
 
+#include <stdbool.h>
+
 #endif

@@ -94,6 +94,7 @@ typedef struct {
   int max_restarts, poly_deg;
   double a_min, a_max;
   char vec_infile[256], vec_outfile[256];
+  QudaParity vec_in_parity;
   QudaBoolean preserve_evals;
   int batched_rotate;
   QudaPrecision save_prec;
