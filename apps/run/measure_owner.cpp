@@ -41,6 +41,7 @@ double measure_owner(runtime::Session& session, int worker, const Coord& lattice
   const double vector = static_cast<double>(site_bytes(problem.precision, 2 * shape.components));
   const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * shape.slices * vector);
   const runtime::Decomposition whole = runtime::Decomposition::uncut(part, worker);
+  const runtime::OnOwners alone(session);
   const ActionBench bench(session, whole, problem.action, problem.settings);
   // Tuning a part that no solve will use would take longer than the measurement, and moves the speed by a few percent only.
   return bench.time(whole, {problem.precision, problem.link_reals, problem.vectors, {.measure = false}}, repetitions).timing.best_gflops;

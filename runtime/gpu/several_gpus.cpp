@@ -70,7 +70,7 @@ bool reach_each_other(const std::vector<int>& workers) {
 
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (!keeps_owners(session.options().policy) || parts.size() < 2 || parts_timed_apart()) return false;
+  if (!session.keeps_owners() || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
   if (has_messages(parts) ? owners.size() != 1 : owners.size() < 2) return false;
   for (const Batch::Part& part : parts)

@@ -176,7 +176,7 @@ bool Batch::can_fuse() const {
   const std::string& policy = session.options().policy;
   if (!fuses_batches(policy) || parts_.size() < 2 || has_messages(parts_)) return false;
   const int owner = parts_.front().placement.owner, block = first_block(parts_);
-  const bool keeps = keeps_owners(policy);
+  const bool keeps = session.keeps_owners();
   // Others may give the task to any worker, and are to see the tasks of several blocks: packs before interiors is theirs to decide.
   const bool on_cuda = keeps ? session.worker(owner).kind == Worker::Kind::cuda : session.gpu_count() > 0;
   return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
@@ -190,7 +190,7 @@ bool Batch::can_be_replayed() {
   const std::string& policy = session.options().policy;
   // What a task is must not depend on the worker that a policy chooses: a CPU does a batch once.
   const bool one_place = session.gpu_count() == 1 && !session.cpus_join();
-  return session.gpu_count() > 0 && (keeps_owners(policy) || (fuses_batches(policy) && one_place)) &&
+  return session.gpu_count() > 0 && (session.keeps_owners() || (fuses_batches(policy) && one_place)) &&
          (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
          !GraphRecording::is_active();
 }

@@ -216,9 +216,15 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   task->name = codelet.name();
   task->priority = placement.urgent ? starpu_sched_get_max_priority() : STARPU_DEFAULT_PRIO;
   task->flops = cost.flops;
+  const Session& session = Session::current();
   if (only_on_gpus(codelet, placement)) task->where = STARPU_CUDA;
+  const bool owner_can = placement.owner >= session.gpu_count() || codelet.cuda() != nullptr;
+  if (owner_can && session.keeps_owners() && !keeps_owners(session.options().policy)) {
+    task->execute_on_a_specific_worker = 1;
+    task->workerid = static_cast<unsigned>(placement.owner);
+  }
 #ifdef QUARKSTAR_CUDA
-  if (codelet.cuda() != nullptr && Session::current().gpu_count() > 0) {
+  if (codelet.cuda() != nullptr && session.gpu_count() > 0) {
     task->callback_func = record_gpu_times;
     task->callback_arg = record;
   }

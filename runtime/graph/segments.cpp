@@ -29,7 +29,7 @@ Batch::Part part_on(const ScheduledStep& scheduled, const Program& whole, const 
 
 bool can_join(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (!keeps_owners(session.options().policy) || has_messages(parts)) return false;
+  if (!session.keeps_owners() || has_messages(parts)) return false;
   if constexpr (simulate::active)
     if (simulate::machine().nodes > 1) return false;  // ranks of several nodes have messages between their tasks
   if (session.gpu_count() == 0 && !session.options().join_on_cpus) return false;

@@ -291,6 +291,8 @@ Session::~Session() {
   end_runtime();
 }
 
+bool Session::keeps_owners() const { return on_owners_ || runtime::keeps_owners(options_.policy); }
+
 void Session::wait_all() {
   wait_quietly(*this);
   GraphFailure::throw_if_any();
@@ -389,7 +391,7 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (!wish && ranks_a_gpu_ > 1) return "ranks share a GPU";
   if (job.is_fake()) return "the other ranks do not exist";
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
-  if (!keeps_owners(options_.policy)) return fmt::format("the policy {} places kernels one by one", options_.policy);
+  if (!runtime::keeps_owners(options_.policy)) return fmt::format("the policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";
   if (options_.cpu_share.value_or(0) > 0) return "CPUs own blocks beside GPUs";
   return "";

@@ -110,10 +110,14 @@ class Session {
   /// Between this rank's graph and the others'; nullptr where the job has one rank.
   mpi::Messages* messages() { return messages_.get(); }
 
+  /// Whether every task runs on the worker that it is placed on: the policy keeps_owners(), or OnOwners is there.
+  bool keeps_owners() const;
+
   /// Blocks until every submitted task has run and every message has been completed. Not for use inside a solver's iteration.
   void wait_all();
 
  private:
+  friend class OnOwners;
   void share_cores();
   void plan_gpus();
   void plan_workers();
@@ -123,7 +127,7 @@ class Session {
   std::string obstacle_to_gpu_messages() const;
 
   SessionOptions options_;
-  bool cpus_join_;
+  bool cpus_join_, on_owners_ = false;
   Topology topology_;
   int gpu_count_ = 0, ranks_a_gpu_ = 1, lane_bytes_ = 64;
   std::vector<int> gpu_numbers_;  ///< of this rank, as the driver counts
@@ -133,6 +137,19 @@ class Session {
   std::unique_ptr<Events> events_;
   Throttler throttler_;
   std::unique_ptr<mpi::Messages> messages_;
+};
+
+/// While one is there tasks run on the workers that they are placed on, under any policy: for measurements of one worker. No other work
+/// should be on the graph.
+class OnOwners {
+ public:
+  explicit OnOwners(Session& session) : session_(session) { session_.on_owners_ = true; }
+  ~OnOwners() { session_.on_owners_ = false; }
+  OnOwners(const OnOwners&) = delete;
+  OnOwners& operator=(const OnOwners&) = delete;
+
+ private:
+  Session& session_;
 };
 
 /// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".

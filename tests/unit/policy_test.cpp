@@ -290,3 +290,24 @@ TEST_CASE("the watts of all CPUs are divided among their workers") {
   CHECK(busy == doctest::Approx(100));
   CHECK(session.host_watts() == 30);
 }
+
+TEST_CASE("a measurement of one worker has its tasks there, whatever the policy") {
+  for (const std::string& policy : policy_names()) {
+    CAPTURE(policy);
+    Session session(options(2, 1, policy));
+    std::vector<int> ran(40, -1);
+    const auto submit_all = [&](int owner) {
+      Script script;
+      for (int& worker : ran) script.submit([&worker](Call& call) { worker = call.worker(); }, {}, {.owner = owner});
+    };
+    for (const int owner : {0, 1}) {
+      const OnOwners here(session);
+      CHECK(session.keeps_owners());
+      submit_all(owner);
+      CHECK(std::all_of(ran.begin(), ran.end(), [owner](int worker) { return worker == owner; }));
+    }
+    CHECK(session.keeps_owners() == keeps_owners(policy));
+    submit_all(0);
+    CHECK(std::all_of(ran.begin(), ran.end(), [](int worker) { return worker == 0 || worker == 1; }));
+  }
+}
