@@ -100,8 +100,8 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
   if (settings.recycle > 0) return 1;  // a RecycledSpace has lanes of sites
-  const bool elsewhere = spinors ? session.gpu_count() == 0 || session.cpus_join()
-                                 : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
+  const bool elsewhere =
+      spinors ? session.gpu_count() == 0 || session.cpus_join() : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere)) return 1;
   const auto fill = [&](int lanes) { return std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }); };
   if (spinors) {
@@ -457,6 +457,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   impl_->prepared.set_resident();
   if (settings.multigrid) impl_->set_up_multigrid();
 }
+
+bool Solver::solves_for(double mass) const { return impl_->prepared.outer->serves(mass); }
 
 SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
   const std::optional<double> mass = impl_->prepared.outer->own_mass();

@@ -64,6 +64,9 @@ class Solver {
   /// PreparedAction::numbers() of the operator in double precision; with multigrid also its contraction (Multigrid::Verification).
   std::vector<std::pair<std::string, double>> numbers() const;
 
+  /// Whether solve() takes this mass for another than the action's own: clover's term is made for one.
+  bool solves_for(double mass) const;
+
   /// The layout of its fields in double precision.
   const LatticePointer& lattice() const;
   /// From now on a projector made for that lattice serves solves, where it is of the parity that they solve on: each correction begins with

@@ -14,6 +14,7 @@
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_run.hpp"
 #include "apps/run/write_hdf5.hpp"
+#include "runtime/gpu/pinned_arrays.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
@@ -188,7 +189,7 @@ class CampaignRun {
       if (error.kind() == ErrorKind::internal || !is_everywhere(error)) throw;
       unreadable = error;
     }
-    kept_.links.forget();
+    kept_.forget();
     read_next();
     int done = 0;
     if (!unreadable) {
@@ -285,12 +286,14 @@ class CampaignRun {
     try {
       solve_sources(session_, planned->solve, checked(configuration, links), kept_, sources, watch_);
     } catch (const Interrupted&) {
+      write(configuration);
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
       if (not_written || !is_everywhere(error) || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
       failed = error;
     }
+    write(configuration);
     account_.add(reports, planned->solve.islands.size() > 1 || quark.config.solver.in_flight > 1);
     std::vector<Source> left;
     std::vector<Failure> failures;
@@ -336,32 +339,39 @@ class CampaignRun {
     const bool is_new = !journal_.is_done(row);
     if (is_new) {
       if (campaign_.propagators) write_propagator_hdf5(campaign_.propagator_of(row), report, propagators);
-      write(configuration, row, [&] { return row_results(report); });
+      take(row, [&] { return row_results(report); });
     }
     const double seconds = watch_.row_done();
-    if (is_new) journal_.note_done(row, seconds);
+    if (is_new) unwritten_.emplace_back(row, seconds);
     else journal_.note_solved(row);
     if (!outcome_.first) outcome_.first = report;
     int rows = is_new ? 1 : 0;
+    // A file and a journal are safe on a disk in 10 ms, in which no device works: rows that are done together are written together.
+    if (!on.more) write(configuration);
     if (!hadron_rows_.needs(quark, source)) return rows;
+    write(configuration);
     auto begin = Clock::now();
     hadron_rows_.take(quark, source, std::move(propagators.front()), on, [&](const Hadron& hadron, const std::vector<Correlator>& made) {
       const Row of_hadron = row_of(configuration, hadron, source);
-      write(configuration, of_hadron, [&] { return row_results(made); });
+      take(of_hadron, [&] { return row_results(made); });
       const auto end = Clock::now();
-      journal_.note_done(of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count());
+      unwritten_.emplace_back(of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count());
+      write(configuration);
       ++rows;
     });
     watch_.begin_row();  // the time of hadrons is not that of the quark's next row
     return rows;
   }
 
-  /// Results come first, then the journal's word that they are there.
-  void write(const Configuration& configuration, const Row& row, const std::function<RowResults()>& results) {
-    Job::current().on_root([&] {
-      results_.of_quarks[row.quark][row.source] = results();
-      write_results(campaign_.file_of(configuration), configuration.name, results_);
-    });
+  void take(const Row& row, const std::function<RowResults()>& results) {
+    Job::current().on_root([&] { results_.of_quarks[row.quark][row.source] = results(); });
+  }
+
+  /// The rows that are done since the last time: results come first, then the journal's word that they are there.
+  void write(const Configuration& configuration) {
+    if (unwritten_.empty()) return;
+    Job::current().on_root([&] { write_results(campaign_.file_of(configuration), configuration.name, results_); });
+    for (const auto& [row, seconds] : std::exchange(unwritten_, {})) journal_.note_done(row, seconds);
   }
 
   /// Solves that are not tried: progress goes on.
@@ -389,10 +399,12 @@ class CampaignRun {
   const Listener& listener_;
   Outcome& outcome_;
   TimeAccount account_{session_};
+  runtime::KeptArrays arrays_;
   KeptBetweenSolves kept_{session_};
   HadronRows hadron_rows_{campaign_, journal_};
   std::vector<const Configuration*> todo_;
-  ConfigurationResults results_;  ///< on the root, of the configuration at work
+  ConfigurationResults results_;                   ///< on the root, of the configuration at work
+  std::vector<std::pair<Row, double>> unwritten_;  ///< rows that are done, and their seconds
 };
 
 /// On the root: the campaign's own files.

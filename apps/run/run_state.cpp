@@ -92,14 +92,14 @@ void RunState::tell_workers(RunReport& report) {
   if (profile) record_worker_times(*profile, report);
 }
 
-void RunState::conclude(SourceState& source, std::size_t island) {
+void RunState::conclude(SourceState& source, std::size_t island, bool more) {
   RunReport& report = source.run.report;
   bring_into_order(report.solves, order);
   tell_workers(report);
   if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
   report.correlators = source.correlators.correlators();
   add_residual_mass(report);
-  source.run.done(std::exchange(source.propagators, {}), {islands[island], smearers[island].get()});
+  source.run.done(std::exchange(source.propagators, {}), {islands[island], smearers[island].get(), more});
 }
 
 }  // namespace quarkstar::app

@@ -49,7 +49,7 @@ struct RunState {
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
   int total;  ///< right-hand sides
-  JobEnergyMeter& meter;
+  KeptBetweenSolves& kept;
   RunWatch& watch;
   SaveRequests save_requests;
   std::unique_ptr<RunProgress> bar;
@@ -90,8 +90,9 @@ struct RunState {
   /// What the workers have done so far, and how the lattice was cut.
   void tell_workers(RunReport& report);
 
-  /// Gives the propagators of a source away. island: where the last of its right-hand sides was solved for, which may contract them.
-  void conclude(SourceState& source, std::size_t island);
+  /// Gives the propagators of a source away. island: where the last of its right-hand sides was solved for, which may contract them. more:
+  /// another one comes next.
+  void conclude(SourceState& source, std::size_t island, bool more = false);
 };
 
 }  // namespace quarkstar::app

@@ -110,7 +110,10 @@ class OperatorSolves {
     for (const auto& group : sequential_groups(run.config)) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
+    held_ = run.kept.solver.take(values_of(masses_));
+    if (held_.solver) solvers_.front() = std::move(held_.solver);
     for (std::size_t island = 0; island < solvers_.size(); ++island) {
+      if (solvers_[island]) continue;
       const auto modes = make_solver(island);
       if (island == 0 && run.config.low_mode_average) add_low_modes(*solvers_[island], *modes);
     }
@@ -124,6 +127,11 @@ class OperatorSolves {
   }
 
   int groups() const { return static_cast<int>(groups_.size()); }
+
+  /// Behind all solves: the next quark may have the solver.
+  void leave_solver() {
+    run_.kept.solver.keep({std::move(held_.operation.action ? held_.operation : operator_), std::move(solvers_.front())});
+  }
 
   /// On an island. Returns how many seconds it took.
   double solve(int number, std::size_t island) {
@@ -152,6 +160,12 @@ class OperatorSolves {
   /// What tells this operator from others of the run.
   std::optional<double> telling_mass() const { return run_.operators.size() > 1 ? std::optional(mass_) : std::nullopt; }
 
+  std::vector<double> values_of(std::span<const std::size_t> masses) const {
+    std::vector<double> values;
+    for (const std::size_t mass : masses) values.push_back(run_.masses[mass]);
+    return values;
+  }
+
   /// Returns the modes that it begins with, where there are some.
   std::shared_ptr<const EigenProjector> make_solver(std::size_t island) {
     const auto begin = Clock::now();
@@ -179,8 +193,7 @@ class OperatorSolves {
 
   /// The modes' part of the correlators of all sources.
   void add_low_modes(Solver& solver, const EigenProjector& modes) {
-    std::vector<double> masses;
-    for (const std::size_t mass : masses_) masses.push_back(run_.masses[mass]);
+    const std::vector<double> masses = values_of(masses_);
     std::vector<LowModeMesons> of_masses = low_mode_mesons(solver, modes, masses, run_.config.all_sources(), [this](double done) {
       stop_all_if_interrupted(run_.watch, run_.config.checkpoint);
       run_.bar->update(run_.done, 0, fmt::format("low-mode averages, {:.0f} %", 100 * done));
@@ -217,7 +230,7 @@ class OperatorSolves {
     if (quiet_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
     files.load(solutions);
-    const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.meter.read();
+    const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.kept.meter.read();
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
     const bool writes_graph = !config.graph.empty() && run_.done == 0;
@@ -286,7 +299,7 @@ class OperatorSolves {
       complete.push_back(&source);
     }
     if (run_.gives_sources_as_they_complete())
-      for (SourceState* source : complete) run_.conclude(*source, island);  // while others are on the graph
+      for (SourceState* source : complete) run_.conclude(*source, island, source != complete.back());  // while others are on the graph
     if (stopped || (no_three_points && no_three_points->empty())) throw Interrupted{config.checkpoint};
     run_.require_convergence(group, results);
     if (no_three_points) run_.end_with_failure(*no_three_points);
@@ -313,7 +326,7 @@ class OperatorSolves {
                             .solver = *solvers_[island],
                             .links = links ? &*links : nullptr,
                             .smearers = run_.smearers[island].get(),
-                            .meter = among_others_ ? nullptr : &run_.meter,
+                            .meter = among_others_ ? nullptr : &run_.kept.meter,
                             .progress =
                                 [&](int iterations, double residual) {
                                   run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
@@ -347,7 +360,7 @@ class OperatorSolves {
     std::optional<double> idle_us;
     std::optional<BoundReport> bound;
     if (!among_others_) {
-      energy = run_.meter.since(before, group.size());
+      energy = run_.kept.meter.since(before, group.size());
       idle_us = idle_us_a_task(run_.islands, results);
       if (bound_meter) bound = bound_meter->ended(seconds, bytes);
       bound_meter.reset();
@@ -368,7 +381,8 @@ class OperatorSolves {
   }
 
   RunState& run_;
-  bool among_others_;  ///< solves of others may be in flight
+  bool among_others_;      ///< solves of others may be in flight
+  KeptSolver::Held held_;  ///< where the solver is an earlier quark's, its operator
   RunOperator operator_;
   double mass_;  ///< its first
   std::vector<std::size_t> masses_;
@@ -432,7 +446,8 @@ void solve_all(RunState& run, const MakeOperator& make) {
     begin();
     if (run.islands.size() > 1) solve_on_islands(run, solves);
     else run_on_ranks(solves.groups(), run.config.solver.in_flight, [&](int group) { solves.solve(group, 0); });
-    return end();
+    end();
+    return solves.leave_solver();
   }
   begin();
   run_on_ranks(static_cast<int>(operators.size()), run.config.solver.in_flight, [&](int number) {
@@ -461,6 +476,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   let_cpus_join(session, planned);
+  kept.solver.begin(KeptSolver::key_of(config, planned.islands));
   ActionRun action = action_run(sources.front().report);
   const MakeOperator make = kept.links(kind, session, decomposition, links, action);
   const bool needs_links = !config.smearings().empty() || contract::has_conserved(three_point_currents(config));
@@ -488,7 +504,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
                .profile = {},
                .sources = {},
                .total = total,
-               .meter = kept.meter,
+               .kept = kept,
                .watch = watch,
                .save_requests = SaveRequests(watch),
                .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),

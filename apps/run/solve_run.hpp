@@ -1,6 +1,7 @@
 #pragma once
 // The main job: links and sources in, solved columns out, on the task graph.
 #include "apps/run/job_energy.hpp"
+#include "apps/run/kept_solver.hpp"
 #include "apps/run/made_links.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
@@ -15,10 +16,11 @@
 
 namespace quarkstar::app {
 
-/// Where propagators were solved for, and may be contracted with others. smearers: of all sinks, nullptr where nothing is smeared.
+/// Where propagators were solved for, and may be contracted with others.
 struct SolvedOn {
   const runtime::Decomposition& decomposition;
-  const QuarkSmearers* smearers;
+  const QuarkSmearers* smearers;  ///< of all sinks, nullptr where nothing is smeared
+  bool more;                      ///< another source is complete, too, and comes next
 };
 
 /// One source of a run, and what becomes of its propagators. The reports' configurations (of_source()) differ in what belongs to a source:
@@ -31,8 +33,14 @@ struct SourceRun {
 /// What the solves of a session leave to those behind them.
 struct KeptBetweenSolves {
   explicit KeptBetweenSolves(const runtime::Session& session) : meter(session) {}
+  /// Before another configuration.
+  void forget() {
+    solver.forget();
+    links.forget();
+  }
 
-  MadeLinks links;       ///< of one configuration
+  MadeLinks links;
+  KeptSolver solver;     ///< of those links
   JobEnergyMeter meter;  ///< the GPUs' counters take 20 ms to open
 };
 

@@ -49,6 +49,14 @@ const ActionSetting* ActionKind::setting(std::string_view key) const {
   return found == settings.end() ? nullptr : &*found;
 }
 
+bool ActionKind::states_mass(std::string_view key) const {
+  const auto says = [this](std::string_view one, std::string_view other) {
+    const ActionSetting* const that = setting(one);
+    return that != nullptr && that->instead_of == other;
+  };
+  return key == mass_key || says(key, mass_key) || says(mass_key, key);
+}
+
 bool ActionKind::knows(std::string_view key) const {
   return setting(key) != nullptr || std::find(solver_settings.begin(), solver_settings.end(), key) != solver_settings.end();
 }

@@ -100,6 +100,8 @@ class ActionKind {
   bool knows(std::string_view key) const;
   /// Of its own settings, or nullptr.
   const ActionSetting* setting(std::string_view key) const;
+  /// Whether the setting of that key is mass_key, or says the same.
+  bool states_mass(std::string_view key) const;
   /// What was given, else the initial value. Throws Error(internal) for a key that is not among `settings`.
   const SettingValue& value(const SettingValues& values, std::string_view key) const;
   template <class Value>

@@ -56,6 +56,8 @@ class PreparedAction {
   virtual stencil::Output usual_output(int /*vectors*/, int /*parity*/) const { return {}; }
   /// Throws Error(input) for a quark mass, or kappa, that makes no sense.
   virtual void check_mass(double mass) const = 0;
+  /// Whether its matrices serve this mass; else check_mass() throws.
+  virtual bool serves(double /*mass*/) const { return true; }
   /// The mass that came with the action.
   virtual std::optional<double> own_mass() const { return std::nullopt; }
   /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need. M M^+ differs by the same.

@@ -3,13 +3,17 @@
 #include <cstdlib>
 
 #ifdef QUARKSTAR_CUDA
+#include "runtime/system/memory.hpp"
+
 #include <cuda_runtime_api.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 #endif
 
 namespace quarkstar::runtime {
@@ -29,6 +33,8 @@ struct CopiedArrays {
   std::mutex mutex;
   std::map<const void*, CopiedArray> all;
   std::atomic<std::size_t> count = 0;  ///< of them: who frees other arrays need not wait for who registers one
+  bool keeps = false;                  ///< KeptArrays is there
+  std::vector<void*> kept;             ///< of `all`, which nobody uses
 };
 
 /// For ever: arrays may be freed when the program ends.
@@ -65,29 +71,76 @@ void pin_array(const void* array, std::size_t bytes) {
                  [] { spdlog::warn("links on the host cannot be pinned, so copies to GPUs are slow; allow more with `ulimit -l`"); });
 }
 
+namespace {
+
+/// Whether a registered array that is freed should be kept.
+bool has_room(const CopiedArrays& arrays, std::size_t bytes) {
+  for (const void* const array : arrays.kept) bytes += arrays.all.at(array).bytes;
+  return available_host_memory().value_or(0) > 2 * bytes;
+}
+
+/// Forgets the array; false where it must stay allocated.
+bool forget(CopiedArrays& arrays, std::map<const void*, CopiedArray>::iterator place) {
+  const auto& [array, copied] = *place;
+  const cudaError_t error = copied.is_registered ? unregister(array, copied.device) : cudaSuccess;
+  if (error != cudaSuccess && error != cudaErrorCudartUnloading) {
+    // The driver would take what comes to these addresses next for what was there when it was registered.
+    spdlog::warn("the driver does not give up {} bytes of pinned memory ({}); they stay allocated", copied.bytes,
+                 cudaGetErrorString(error));
+    return false;
+  }
+  arrays.all.erase(place);
+  arrays.count = arrays.all.size();
+  return true;
+}
+
+}  // namespace
+
 void free_array(void* array) noexcept {
   CopiedArrays& arrays = copied_arrays();
   if (arrays.count > 0) {
     const std::lock_guard lock(arrays.mutex);
     if (const auto place = arrays.all.find(array); place != arrays.all.end()) {
-      const cudaError_t error = place->second.is_registered ? unregister(array, place->second.device) : cudaSuccess;
-      if (error != cudaSuccess && error != cudaErrorCudartUnloading) {
-        // The driver would take what comes to these addresses next for what was there when it was registered.
-        spdlog::warn("the driver does not give up {} bytes of pinned memory ({}); they stay allocated", place->second.bytes,
-                     cudaGetErrorString(error));
-        return;
-      }
-      arrays.all.erase(place);
-      arrays.count = arrays.all.size();
+      if (place->second.is_registered && arrays.keeps && has_room(arrays, place->second.bytes)) return arrays.kept.push_back(array);
+      if (!forget(arrays, place)) return;
     }
   }
   std::free(array);
+}
+
+KeptArrays::KeptArrays() {
+  CopiedArrays& arrays = copied_arrays();
+  const std::lock_guard lock(arrays.mutex);
+  arrays.keeps = true;
+}
+
+KeptArrays::~KeptArrays() {
+  CopiedArrays& arrays = copied_arrays();
+  const std::lock_guard lock(arrays.mutex);
+  arrays.keeps = false;
+  for (void* const array : arrays.kept)
+    if (forget(arrays, arrays.all.find(array))) std::free(array);
+  arrays.kept.clear();
+}
+
+void* take_kept_array(std::size_t bytes) noexcept {
+  CopiedArrays& arrays = copied_arrays();
+  if (arrays.count == 0) return nullptr;
+  const std::lock_guard lock(arrays.mutex);
+  const auto place = std::ranges::find_if(arrays.kept, [&](const void* array) { return arrays.all.at(array).bytes == bytes; });
+  if (place == arrays.kept.end()) return nullptr;
+  void* const array = *place;
+  arrays.kept.erase(place);
+  return array;
 }
 
 #else
 
 void pin_array(const void*, std::size_t) {}
 void free_array(void* array) noexcept { std::free(array); }
+KeptArrays::KeptArrays() = default;
+KeptArrays::~KeptArrays() = default;
+void* take_kept_array(std::size_t) noexcept { return nullptr; }
 
 #endif
 

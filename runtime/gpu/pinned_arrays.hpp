@@ -9,7 +9,20 @@ namespace quarkstar::runtime {
 /// 0.11 s instead of 0.23, docs/results/2026-11-28-set-up-h200.md). Registering takes about as long as it spares of one copy. Where the
 /// driver refuses it a warning says so once; without CUDA nothing happens. The caller's device is that of the copy. For any thread.
 void pin_array(const void* array, std::size_t bytes);
-/// std::free(), on any thread, whose device and context stay as they are.
+/// std::free(), on any thread, whose device and context stay as they are; or the array is kept (KeptArrays).
 void free_array(void* array) noexcept;
+
+/// While one is there, registered arrays that are freed are kept and serve the next arrays of their sizes, as the links of a campaign's
+/// next configuration: their pages are there, and copies of them need the driver's own no more. An array is kept only where the host has
+/// twice as much memory left as all that are kept. One at a time.
+class KeptArrays {
+ public:
+  KeptArrays();
+  ~KeptArrays();
+  KeptArrays(const KeptArrays&) = delete;
+  KeptArrays& operator=(const KeptArrays&) = delete;
+};
+/// One that is kept, of exactly so many bytes; nullptr where there is none.
+void* take_kept_array(std::size_t bytes) noexcept;
 
 }  // namespace quarkstar::runtime

@@ -9,9 +9,9 @@
 
 namespace quarkstar::runtime {
 
-/// For std::vector: memory of allocate_pages(), and new elements have no value unless one is given. Pages of 4 KiB, and zeros written by
-/// one thread, take longer to make than a GPU takes for what comes into them: 0.47 s for the staggered links of 24^3 x 48
-/// (docs/results/2026-11-28-set-up-h200.md).
+/// For std::vector: memory of allocate_pages(), or a kept array (KeptArrays), and new elements have no value unless one is given. Pages of
+/// 4 KiB, and zeros written by one thread, take longer to make than a GPU takes for what comes into them: 0.47 s for the staggered links of
+/// 24^3 x 48 (docs/results/2026-11-28-set-up-h200.md).
 template <class T>
 struct PageAllocator {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -22,7 +22,8 @@ struct PageAllocator {
   explicit PageAllocator(const PageAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
-    void* const memory = allocate_pages(count * sizeof(T));
+    void* memory = take_kept_array(count * sizeof(T));
+    if (memory == nullptr) memory = allocate_pages(count * sizeof(T));
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }

@@ -341,7 +341,7 @@ TEST_CASE("propagators wait until the last row that needs them is done, or nobod
     Propagator propagator{0, {}, {}};
     for (int column = 0; column < components; ++column) propagator.columns.emplace_back(components, extents);
     made.clear();
-    rows.take(quark(name), source, std::move(propagator), {decomposition, nullptr},
+    rows.take(quark(name), source, std::move(propagator), {decomposition, nullptr, false},
               [&](const campaign::Hadron& hadron, const std::vector<Correlator>&) {
                 made += hadron.name + " ";
                 journal.note_done({"lat.0", hadron.name, "point:1,0,1,3"}, 1);

@@ -99,7 +99,7 @@ void PreparedAction::check_mass(double mass) const {
   const char* name = clover_.mass_is_mu ? "mu" : "kappa";
   if (!clover_.mass_is_mu) wilson::PreparedAction::check_mass(mass);
   else require_mu(mass);
-  if (matrices_ && mass != *own_mass())
+  if (!serves(mass))
     throw Error(ErrorKind::input, Parameter(name), fmt::format("the clover term was made for {}, not for {}", *own_mass(), mass),
                 fmt::format("give all right-hand sides the {} of the action", name));
 }

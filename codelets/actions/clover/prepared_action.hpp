@@ -20,6 +20,7 @@ class PreparedAction : public wilson::PreparedAction {
   std::unique_ptr<EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) override;
   stencil::Output usual_output(int vectors, int parity) const override;
   void check_mass(double mass) const override;
+  bool serves(double mass) const override { return !matrices_ || mass == *own_mass(); }
   std::optional<double> own_mass() const override { return clover_.mass_is_mu ? clover_.mu : parameters_.kappa; }
   /// Of mu without a clover term: with one the even-odd system has an inverse that was made for one mu.
   std::optional<double> shift_between(double mass, double base) const override;

@@ -1,0 +1,51 @@
+#include "apps/run/kept_solver.hpp"
+
+#include "apps/run/eigen_file.hpp"
+#include "apps/run/right_hand_sides.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace quarkstar::app {
+namespace {
+
+/// Settings of a run that no solver sees: what is solved for, and what becomes of it.
+constexpr std::array<std::string_view, 10> of_others{"source",       "sinks",    "correlators",     "momenta", "fold",
+                                                     "three-points", "currents", "current-momenta", "out",     "json"};
+
+}  // namespace
+
+std::string KeptSolver::key_of(const RunConfig& config, std::span<const runtime::Decomposition> islands) {
+  const SolverSettings& solver = config.solver;
+  const bool of_one_mass = solver.multigrid || solver.schwarz || solver.recycle > 0 || !deflation_file(config).empty() ||
+                           find_krylov_solver(solver.solver)->multigrid || !config.action->masses_share_links(config.settings);
+  if (of_one_mass || islands.size() > 1 || config.session.policy == "adaptive") return "";  // that policy changes the cut
+  std::string key = fmt::format("{} {}\n", islands.front().describe(), fmt::join(numbers_together(config), ","));
+  for (const auto& [name, value] : parameters_of(config))
+    if (!config.action->states_mass(name) && std::find(of_others.begin(), of_others.end(), name) == of_others.end())
+      key += fmt::format("{} {}\n", name, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return key;
+}
+
+void KeptSolver::begin(const std::string& key) {
+  if (key != key_ || key.empty()) held_ = {};
+  key_ = key;
+}
+
+KeptSolver::Held KeptSolver::take(std::span<const double> masses) {
+  Held held = std::exchange(held_, {});
+  const bool serves = held.solver && std::ranges::all_of(masses, [&](double mass) { return held.solver->solves_for(mass); });
+  return serves ? std::move(held) : Held{};
+}
+
+void KeptSolver::keep(Held held) {
+  if (!key_.empty()) held_ = std::move(held);
+}
+
+}  // namespace quarkstar::app

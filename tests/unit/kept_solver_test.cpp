@@ -1,0 +1,108 @@
+// A solver kept for the next quark of a campaign: who takes it, and that its solves have the bits of a solver of their own.
+#include "apps/run/kept_solver.hpp"
+
+#include "apps/run/config.hpp"
+#include "runtime/graph/session.hpp"
+#include "tests/reference/gauge.hpp"
+
+#include <doctest/doctest.h>
+
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace quarkstar;
+using app::KeptSolver;
+using app::RunConfig;
+
+namespace {
+
+constexpr std::uint64_t seed = 90210;
+
+RunConfig config_of(const std::map<std::string, std::string>& values) {
+  RunConfig config;
+  std::vector<app::Assignment> settings;
+  for (const auto& [key, value] : values) settings.push_back({key, value, key});
+  apply_settings(config, settings);
+  complete(config);
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("quarks take the same solver if only their mass, sources and outputs differ") {
+  const runtime::Decomposition cut({4, 4, 4, 8}, {1, 1, 1, 1}, 1);
+  const auto key = [&](const std::map<std::string, std::string>& values) { return KeptSolver::key_of(config_of(values), {&cut, 1}); };
+  const std::string light = key({{"kappa", "0.15"}});
+  CHECK_FALSE(light.empty());
+  CHECK(key({{"kappa", "0.12"}, {"json", "other.json"}, {"source", "point:1,2,3,4"}, {"correlators", "pion"}}) == light);
+  CHECK(key({{"mass", "-0.5"}}) == light);
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"tol", "1e-6"},
+                                                                      {"precision", "half"},
+                                                                      {"links", "12"},
+                                                                      {"boundary", "t=periodic"},
+                                                                      {"nu", "1.5"},
+                                                                      {"solver", "cgnr"},
+                                                                      {"columns", "0-3"},
+                                                                      {"nrhs", "3"}}) {
+    CAPTURE(name);
+    CHECK(key({{"kappa", "0.15"}, {name, value}}) != light);
+  }
+  const std::string hisq = key({{"action", "hisq"}, {"mass", "0.1"}});
+  CHECK(key({{"action", "hisq"}, {"mass", "0.2"}}) == hisq);
+  CHECK(key({{"action", "hisq"}, {"naik-epsilon", "-0.1"}}) != hisq);
+  // Made for one mass.
+  CHECK(key({{"action", "hisq"}, {"naik-epsilon", "auto"}}).empty());
+  CHECK(key({{"solver", "multigrid"}}).empty());
+  CHECK(key({{"solver", "gcr"}, {"schwarz-block", "4,4,4,4"}}).empty());
+  CHECK(key({{"recycle", "8"}, {"solver", "cgnr"}}).empty());
+  CHECK(key({{"deflate", "modes.h5"}}).empty());
+  CHECK(key({{"policy", "adaptive"}}).empty());
+}
+
+TEST_CASE("a kept solver has the bits of one of its own, and clover's is for one kappa") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::random_gauge(lattice, seed);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition cut(lattice, {1, 1, 1, 1}, 1);
+  HostField source(spinor_components, lattice);
+  for (std::size_t i = 0; i < source.data.size(); ++i) source.data[i] = {1.0 / static_cast<double>(i + 1), 0.5};
+  const SolverSettings settings{.solver = "bicgstab", .precision = Precision::half, .tune = false};
+  const auto made = [&](const std::string& action, double kappa) {
+    const ActionKind& kind = kind_named(action);
+    SettingValues values{{"kappa", kappa}};
+    if (action == "clover") values["csw"] = 1.0;
+    ActionRun run{.settings = values};
+    const std::size_t only[] = {0};
+    KeptSolver::Held held{kind.make_links(session, cut, links_at_hand(gauge), run)(only), {}};
+    held.solver = std::make_unique<Solver>(cut, *held.operation.action, settings);
+    return held;
+  };
+  const auto solved = [&](Solver& solver, double kappa) {
+    HostField solution(spinor_components, lattice);
+    CHECK(solver.solve(source, kappa, solution).converged());
+    return solution.data;
+  };
+  KeptSolver kept;
+  for (const std::string action : {"wilson", "clover"}) {
+    CAPTURE(action);
+    kept.begin(action);
+    for (const double kappa : {0.11, 0.12}) {
+      KeptSolver::Held held = kept.take({&kappa, 1});
+      CHECK((held.solver != nullptr) == (kappa == 0.12 && action == "wilson"));
+      if (!held.solver) held = made(action, kappa);
+      CHECK(solved(*held.solver, kappa) == solved(*made(action, kappa).solver, kappa));
+      kept.keep(std::move(held));
+    }
+  }
+  kept.begin("another");
+  const double kappa = 0.12;
+  CHECK(kept.take({&kappa, 1}).solver == nullptr);
+  kept.forget();
+  kept.keep(made("wilson", kappa));  // for nobody
+  CHECK(kept.take({&kappa, 1}).solver == nullptr);
+}
