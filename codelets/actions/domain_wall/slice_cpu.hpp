@@ -2,13 +2,8 @@
 // CPU drivers of products with matrices in the fifth dimension, alone and behind Wilson's hops: all slices of a right-hand side at a site
 // wait in the first-level cache.
 #include "codelets/actions/domain_wall/slice_site.hpp"
-#include "codelets/actions/wilson/hopping_kernels.hpp"
-#include "codelets/arch/lane_sum.hpp"
-#include "codelets/arch/lanes.hpp"
+#include "codelets/actions/wilson/hopping_sites.hpp"
 #include "codelets/arch/native_width.hpp"
-#include "codelets/arch/site_stores.hpp"
-#include "codelets/arch/wanted_vectors.hpp"
-#include "codelets/stencil/without_hops.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +12,15 @@
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
+
+template <class V, class Component>
+inline __attribute__((always_inline)) void store_in_tile(typename V::Number* p, Component&& component) {
+  site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+    const site::Complex<V> z = component(c);
+    z.re.store(p + 2 * c * V::lanes);
+    z.im.store(p + (2 * c + 1) * V::lanes);
+  });
+}
 
 /// All slices of a right-hand side at a register of lanes of an outer site.
 template <class F, int VL>
@@ -41,11 +45,7 @@ class SliceDriver {
   void load(std::size_t outer, std::size_t vector, std::size_t lane0) {
     for (std::size_t s = 0; s < slices_; ++s) {
       const site::SiteReader<F, V> in(a_.first.field + place(outer, s, vector) + lane0, lanes_);
-      site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        const site::Complex<V> z = in.component(c);
-        z.re.store(tile_ + s * stride_ + 2 * c * VL);
-        z.im.store(tile_ + s * stride_ + (2 * c + 1) * VL);
-      });
+      store_in_tile<V>(tile_ + s * stride_, [&](int c) QUARKSTAR_INLINE_LAMBDA { return in.component(c); });
     }
   }
 
@@ -178,15 +178,10 @@ void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue
         for (std::size_t s = 0; scaled && s < slices; ++s) {
           T* const of_slice = first_lane + s * stride;
           site::Complex<V> z[domain_wall::components];
-          site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-            z[c] = {V::load(of_slice + 2 * c * VL), V::load(of_slice + (2 * c + 1) * VL)};
-          });
+          load_sums_of_hops<V>(z, of_slice);
           stencil::LinearEpilogue::apply(
               z, a, SiteOfBlock<F, V>{a.x, outer, driver.place(outer, s, v) + static_cast<std::size_t>(lane0), s * n + v, W, lane0});
-          site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-            z[c].re.store(of_slice + 2 * c * VL);
-            z[c].im.store(of_slice + (2 * c + 1) * VL);
-          });
+          store_in_tile<V>(of_slice, [&](int c) QUARKSTAR_INLINE_LAMBDA { return z[c]; });
         }
         driver.run(outer, v, static_cast<std::size_t>(lane0), first_lane,
                    [&](std::size_t s, const site::Complex<V>(&z)[domain_wall::components]) {
