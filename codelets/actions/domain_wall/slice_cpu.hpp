@@ -57,13 +57,14 @@ class SliceDriver {
       if (dense) multiply_rows(row, vector, first_lane);
       for (std::size_t s = row; s < row + domain_wall::row_group && s < slices_; ++s) {
         site::Complex<V> z[domain_wall::components];
-        const auto add = [&](bool is_first, const domain_wall::Product<F>& product) {
+        const auto add = [&](bool is_first, const domain_wall::Product<F>& product) QUARKSTAR_INLINE_LAMBDA {
           const auto slice = static_cast<int>(s), v = static_cast<int>(vector);
           if (product.field == nullptr)
-            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices,
-                                    [&](int other) { return InTile{first_lane + static_cast<std::size_t>(other) * stride_}; });
+            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices, [&](int other) QUARKSTAR_INLINE_LAMBDA {
+              return InTile{first_lane + static_cast<std::size_t>(other) * stride_};
+            });
           else
-            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices, [&](int other) {
+            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices, [&](int other) QUARKSTAR_INLINE_LAMBDA {
               return site::SiteReader<F, V>(product.field + place(outer, static_cast<std::size_t>(other), vector) + lane0, lanes_);
             });
         };
@@ -184,7 +185,7 @@ void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue
           store_in_tile<V>(of_slice, [&](int c) QUARKSTAR_INLINE_LAMBDA { return z[c]; });
         }
         driver.run(outer, v, static_cast<std::size_t>(lane0), first_lane,
-                   [&](std::size_t s, const site::Complex<V>(&z)[domain_wall::components]) {
+                   [&](std::size_t s, const site::Complex<V>(&z)[domain_wall::components]) QUARKSTAR_INLINE_LAMBDA {
                      const std::size_t place = driver.place(outer, s, v), here = place + static_cast<std::size_t>(lane0);
                      site::write_site<F>(stores.place(a.out + here, lane0), W, z);
                      stores.complete(a.out + place);
