@@ -10,6 +10,10 @@
 // - complete_epilogue(a, task, fields, before): fills in what is the epilogue's own. fields: the buffers of its site fields; before: sites,
 //   times lanes, before the first;
 //
+// - of an epilogue that mixes vectors, in place of that, complete_mixing(a, task, beside, numbers): fills in what is its own. beside: from
+// the
+//   first site on, nullptr where there is none;
+//
 // - kernel<F>(choice) and pack_kernel<F>(task, face): the kernels on CPUs;
 //
 // - launch(task, a, status, stream) and launch_pack(task, face, a, stop, stream): their launches on GPUs;
@@ -44,12 +48,14 @@ void set_coefficients(Arguments<F>& a, const SitesTask& task) {
 template <class Kernels, class F>
 const VectorStatus* unpack(runtime::Call& call, const SitesTask& task, typename Kernels::template Arguments<F>& a) {
   using T = Real<F>;
-  int next = sums_buffer + (task.sums.count(task.vectors) > 0 ? 1 : 0);
+  int next = sums_buffer + (task.sums.count(1) > 0 ? 1 : 0);
   const F* links[2] = {call.buffer<const F>(1), task.link_fields > 1 ? call.buffer<const F>(next++) : nullptr};
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const F* fields[most_site_fields] = {};
   for (int i = 0; i < task.site_fields; ++i) fields[i] = call.buffer<const F>(next++);
+  const F* beside = task.has_beside ? call.buffer<const F>(next++) : nullptr;
+  const T* numbers = task.mixes ? call.buffer<const T>(next++) : nullptr;
   const VectorStatus* status = task.has_state ? call.buffer<const VectorStatus>(next++) : nullptr;
   for (int d = 0; d < 8; ++d) a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
@@ -63,12 +69,15 @@ const VectorStatus* unpack(runtime::Call& call, const SitesTask& task, typename 
   a.out = call.buffer<F>(3) + before;
   if (task.has_x) a.x += before;
   if (task.has_y) a.y += before;
+  if (task.has_beside) beside += before;
   set_coefficients(a, task);
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
   a.sums = task.sums;
   a.stream_out = task.choice.launch.memory.stores == arch::Stores::streaming;
   Kernels::template complete<F>(a, task, tables, links, first * lanes * 8);
-  if constexpr (requires { a.epilogue; }) Kernels::template complete_epilogue<F>(a, task, fields, first * lanes);
+  if constexpr (requires { Kernels::template complete_mixing<F>(a, task, beside, numbers); })
+    Kernels::template complete_mixing<F>(a, task, beside, numbers);
+  else if constexpr (requires { a.epilogue; }) Kernels::template complete_epilogue<F>(a, task, fields, first * lanes);
   return status;
 }
 
@@ -92,7 +101,7 @@ void run_sites(runtime::Call& call) {
   if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
   const std::int32_t* left_out = task.obedience.left_out(status);
   const auto kernel = Kernels::template kernel<F>(task.choice);
-  const int sums = task.sums.count(task.vectors);
+  const int sums = task.sums.count(task.right_hand_sides);
   runtime::ThreadSums partial(call.team().threads(), sums);
   call.team().for_range(task.count,
                         [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, left_out, partial.of(thread)); });
@@ -140,7 +149,7 @@ void run_sites_on_cuda(runtime::Call& call) {
   typename Kernels::template Arguments<F> a{};
   const VectorStatus* status = unpack<Kernels, F>(call, task, a);
   Kernels::launch(task, a, status, stream);
-  if (const int sums = task.sums.count(task.vectors); sums > 0)
+  if (const int sums = task.sums.count(task.right_hand_sides); sums > 0)
     runtime::finish_sums(call.buffer<runtime::BinnedSum>(sums_buffer), sums, task.obedience.idle(status), stream);
 }
 

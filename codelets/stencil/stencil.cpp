@@ -55,8 +55,10 @@ double Stencil::epilogue_flops(const Output& output) const {
 
 runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) const {
   const double sites = static_cast<double>(outer_sites) * lattice_->lanes().lanes, reals = 2 * kind_.components;
-  const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
-  double flops = kind_.flops + (output.epilogue.form != 0 ? epilogue_flops(output) : 0);
+  const Field* beside = output.epilogue.mixing.beside;
+  const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (beside != nullptr ? 1 : 0) +
+                        (output.y != nullptr && output.y != output.x && output.y != beside ? 1 : 0);
+  double flops = kind_.flops + (output.epilogue.form != 0 ? epilogue_flops(output) : 0) + output.epilogue.mixing.flops;
   if (output.x != nullptr) flops += 3 * reals;
   flops += 2 * reals * output.sums.count(1);
   return {sites * flops * vectors_, sites * (kind_.link_bytes + bytes_per_site(fields, output))};
@@ -64,14 +66,18 @@ runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) cons
 
 /// What has to be true of everything but the field that hops go out from.
 void Stencil::check(const std::string& where, const Field& out, const Output& output) const {
-  for (const Field* field : {&out, output.x, output.y}) {
+  const MixingOptions& mixing = output.epilogue.mixing;
+  for (const Field* field : {&out, output.x, output.y, mixing.beside}) {
     if (field == nullptr) continue;
     if (field->lattice() != lattice_ || field->components() != kind_.components)
       throw ShapeError(where, "fields of another lattice or kind");
     if (field->site_vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
     if (field->parity() != out.parity()) throw ShapeError(where, "x and y must have the parity of the result");
   }
-  if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
+  if (mixing.numbers != nullptr &&
+      (mixing_codelet(false) == nullptr || mixing.right_hand_sides < 1 || vectors_ % mixing.right_hand_sides != 0))
+    throw ShapeError(where, "an epilogue that mixes vectors, of an operator without one or of a part of a right-hand side");
+  if (output.x == &out || mixing.beside == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
   if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");
   if (output.epilogue.form != 0 && epilogue_codelet() == nullptr) throw ShapeError(where, "options of an epilogue that is linear");
@@ -81,7 +87,13 @@ void Stencil::check(const std::string& where, const Field& out, const Output& ou
 }
 
 void Stencil::describe_epilogue(SitesTask& task, const Output& output) const {
+  const MixingOptions& mixing = output.epilogue.mixing;
   task.vectors = vectors_;
+  task.mixes = mixing.numbers != nullptr;
+  task.right_hand_sides = task.mixes ? mixing.right_hand_sides : vectors_;
+  std::copy(mixing.terms.begin(), mixing.terms.end(), task.terms);
+  task.of_hops = mixing.of_hops;
+  task.has_beside = mixing.beside != nullptr;
   task.diagonal = output.diagonal;
   task.scale = output.scale;
   task.numbers = output.epilogue.numbers;
@@ -192,16 +204,18 @@ void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& 
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(link_fields[0]->block(b)), runtime::in(in.block(b)),
                       boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
   // Without sums no order with those who read them.
-  if (task.sums.count(vectors_) > 0)
+  if (task.sums.count(1) > 0)
     accesses.push_back(runtime::out(sums_.task(parts_of(*lattice_) * lattice_->decomposition().local_index(b) + (boundary ? 1 : 0))));
   task.link_fields = link_fields[1] != nullptr ? 2 : 1;
   if (link_fields[1] != nullptr) accesses.push_back(runtime::in(link_fields[1]->block(b)));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   add_epilogue_fields(accesses, output, b);
+  if (task.has_beside) accesses.push_back(runtime::in(output.epilogue.mixing.beside->block(b)));
+  if (task.mixes) accesses.push_back(runtime::in(*output.epilogue.mixing.numbers));
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
   if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
-  runtime::submit(sites_codelet(boundary), task, accesses, cost(list.count, output),
+  runtime::submit(task.mixes ? *mixing_codelet(boundary) : sites_codelet(boundary), task, accesses, cost(list.count, output),
                   {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = role_of(submission.guard.when)});
 }
 

@@ -15,14 +15,35 @@ namespace quarkstar::stencil {
 
 inline constexpr int most_site_fields = 2;
 
+/// One of the matrices of an epilogue that mixes vectors, times a factor. form, step, offset: where and how it lies among the epilogue's
+/// numbers, which the operator knows.
+struct MixingTerm {
+  std::int32_t form, step;
+  std::int64_t offset;
+  double factor;
+};
+
+/// What an epilogue takes that mixes the vectors of a site: vector s n + v is one of right-hand side v of n. Sums are taken over all
+/// vectors of a right-hand side, and right-hand sides are left out whole.
+struct MixingOptions {
+  const runtime::Handle* numbers = nullptr;  ///< of the terms' matrices; nullptr: vectors are not mixed
+  int right_hand_sides = 0;                  ///< n
+  std::array<MixingTerm, 2> terms{};         ///< out = the first times one field + the second times another
+  int of_hops = 0;                           ///< which term's field is what `x`, `diagonal` and `scale` make of the hops
+  const Field* beside = nullptr;             ///< the other one's, on the sites of the result; nullptr: there is no other
+  double flops = 0;                          ///< per site and vector
+};
+
 /// What the epilogue of an operator (codelets/stencil/epilogue.hpp) takes beside x, diagonal and scale. A linear one takes nothing.
 struct EpilogueOptions {
   int form = 0;                                             ///< which of the forms that it has
   PerVector numbers{};                                      ///< of its own
   std::array<const SiteField*, most_site_fields> fields{};  ///< on the sites of the result; nullptr from the first that is not there
+  MixingOptions mixing{};                                   ///< of an operator with mixing_codelet()
 };
 
-/// What is done with the sum of hops before it is stored, and which sums are taken over the result, for each vector.
+/// What is done with the sum of hops before it is stored, and which sums are taken over the result, for each vector, or right-hand side
+/// where the epilogue mixes vectors.
 struct Output {
   const Field* x = nullptr;  ///< out_v = diagonal_v x_v + scale_v D in_v; without x: scale_v D in_v
   PerVector diagonal{}, scale = same_for_all(1);
@@ -31,8 +52,8 @@ struct Output {
   OutputSums sums = {};
 };
 
-/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, site fields,
-/// state, faces. Without hops: out, x, site fields, state.
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, site fields, what
+/// is beside the hops and the numbers where vectors are mixed, state, faces. Without hops: out, x, site fields, state.
 struct SitesTask {
   Choice choice;
   std::uint32_t near, far, sites, near_at, far_at, count;
@@ -40,9 +61,11 @@ struct SitesTask {
   PerVector diagonal, scale, numbers;  ///< numbers: of the epilogue, as its form
   double constants[16];                ///< of the operator
   int stride[4];
-  int vectors, link_fields, form, site_fields;
+  MixingTerm terms[2];
+  int vectors, right_hand_sides;  ///< right_hand_sides: as many as vectors where these are not mixed; sums and masks are theirs
+  int link_fields, form, site_fields, of_hops;
   OutputSums sums;
-  bool has_x, has_y, has_state;
+  bool has_x, has_y, mixes, has_beside, has_state;
   Obedience obedience;
   std::int8_t face_buffer[8];  ///< number of the face among the face buffers; -1: not cut
 };
@@ -109,6 +132,8 @@ class Stencil {
   /// Sets what only the operator knows: constants, scale where links have units, link formats in the choice.
   virtual void complete(SitesTask& task, int parity) const = 0;
   virtual const runtime::Codelet& sites_codelet(bool boundary) const = 0;
+  /// With an epilogue that mixes vectors; nullptr where there is none.
+  virtual const runtime::Codelet* mixing_codelet(bool /*boundary*/) const { return nullptr; }
   virtual const runtime::Codelet& pack_codelet() const = 0;
   /// Of apply_epilogue(); nullptr for a linear epilogue.
   virtual const runtime::Codelet* epilogue_codelet() const { return nullptr; }

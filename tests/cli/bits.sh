@@ -22,6 +22,11 @@ solve "staggered half 18" --action naive --mass 0.2 --precision half
 solve "hisq double 14" --action hisq --mass 0.2 --links 14
 solve "hisq single 13" --action hisq --mass 0.2 --precision single --links 13
 solve "hisq double 13, boundary" --action hisq --mass 0.2 --links 13 --boundary x=0.3
+# In half precision nothing is rounded between the hops and the matrices of the fifth dimension behind them.
+solve "domain wall double" --action domain-wall --ls 6 --mass 0.2
+solve "moebius double, symmetric" --action moebius --ls 8 --mass 0.2 --schur symmetric --links 12
+solve "moebius single, cut" --action moebius --ls 8 --mass 0.2 --precision single --blocks 1,1,1,2
+solve "moebius half" --action moebius --ls 8 --mass 0.2 --precision half --links 12
 
 if [ -n "${QUARKSTAR_WRITE_BITS:-}" ]; then cp bits.txt "$QUARKSTAR_WRITE_BITS"; fi
 diff -u "$here/bits.txt" bits.txt || die "other bits than those recorded in tests/cli/bits.txt"

@@ -26,13 +26,14 @@ std::vector<std::vector<SliceMatrix>> matrices_of(int vectors, const PerVector& 
   return all;
 }
 
+constexpr const Field* of_hops = nullptr;  ///< Slices::Term::field
+
 }  // namespace
 
 EvenOdd::EvenOdd(wilson::Hopping& hopping, int vectors, const PerVector& mass, const Parameters& parameters, Schur schur)
     : hopping_(hopping),
       schur_(schur),
-      slices_(hopping.lattice(), vectors, matrices_of(vectors, mass, parameters), {hops_inverse, hops_inverse_adjoint}),
-      odd_(hopping.lattice(), solved_parity, spinor_components, vectors),
+      slices_(hopping, vectors, matrices_of(vectors, mass, parameters)),
       even_(hopping.lattice(), 1 - solved_parity, spinor_components, vectors) {
   const auto n = static_cast<std::size_t>(vectors);
   for (std::size_t v = 0; v < n; ++v) {
@@ -40,64 +41,54 @@ EvenOdd::EvenOdd(wilson::Hopping& hopping, int vectors, const PerVector& mass, c
     norm_[v] = m.site.norm();
     for (int s = 0; s < parameters.slices(); ++s) hop_factors_[static_cast<std::size_t>(s) * n + v] = m.hops.at(0, s, s);
   }
+  if (schur == Schur::symmetric || slices_.form(hops) != Form::diagonal)
+    odd_ = Field(hopping.lattice(), solved_parity, spinor_components, vectors);
 }
 
-// The hops work on right-hand sides that have stopped too: their masks count slices as vectors of their own.
-
-void EvenOdd::hop(const Field& out, const Field& in, const Field* x, const runtime::Guard& guard) {
-  stencil::Output output{.x = x, .diagonal = same_for_all(1)};
+void EvenOdd::hop(const Field& out, const Field& in, const Field* x, const Slices::Term& first, const Slices::Term* second,
+                  const ApplySums& sums, const runtime::Guard& guard) {
+  Slices::Hops of{.from = &in, .x = x};
   if (slices_.form(hops) == Form::diagonal) {
-    output.scale = hop_factors_;
-    hopping_.apply(out, in, output, false, guard.of_all_vectors());
-    return;
+    of.scale = hop_factors_;
+  } else {
+    of.from = &temporary(in.parity());
+    slices_.apply(*of.from, {hops, &in}, guard);
   }
-  const Field& combined = temporary(in.parity());
-  slices_.apply(combined, {hops, &in}, nullptr, {}, guard);
-  hopping_.apply(out, combined, output, false, guard.of_all_vectors());
+  slices_.behind_hops(out, of, first, second, sums, guard);
 }
 
 void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {
   const bool symmetric = schur_ == Schur::symmetric;
   if (!adjoint) {
-    hop(even_, in, nullptr, guard);
-    slices_.apply(even_, {hops_inverse, &even_}, nullptr, {}, guard);
-    hopping_.apply(odd_, even_, {}, false, guard.of_all_vectors());
-    const Slices::Term of_hops{symmetric ? site_inverse : one, &odd_, -1}, of_site{symmetric ? one : site, &in};
-    if (symmetric) slices_.apply(out, of_hops, &of_site, sums, guard);
-    else slices_.apply(out, of_site, &of_hops, sums, guard);
+    hop(even_, in, nullptr, {hops_inverse, of_hops}, nullptr, {}, guard);
+    const Slices::Term behind{symmetric ? site_inverse : one, of_hops, -1}, beside{symmetric ? one : site, &in};
+    if (symmetric) slices_.behind_hops(out, {.from = &even_}, behind, &beside, sums, guard);
+    else slices_.behind_hops(out, {.from = &even_}, beside, &behind, sums, guard);
     return;
   }
-  if (symmetric) slices_.apply(odd_, {site_inverse_adjoint, &in}, nullptr, {}, guard);
-  hopping_.apply(even_, symmetric ? odd_ : in, {}, true, guard.of_all_vectors());
-  slices_.apply(even_, {hops_inverse_adjoint, &even_}, nullptr, {}, guard);
-  hopping_.apply(odd_, even_, {}, true, guard.of_all_vectors());
-  const Slices::Term of_hops{hops_adjoint, &odd_, -1};
-  slices_.apply(out, {symmetric ? one : site_adjoint, &in}, &of_hops, sums, guard);
+  if (symmetric) slices_.apply(*odd_, {site_inverse_adjoint, &in}, guard);
+  slices_.behind_hops(even_, {.from = symmetric ? &*odd_ : &in, .adjoint = true}, {hops_inverse_adjoint, of_hops}, nullptr, {}, guard);
+  const Slices::Term behind{hops_adjoint, of_hops, -1};
+  slices_.behind_hops(out, {.from = &even_, .adjoint = true}, {symmetric ? one : site_adjoint, &in}, &behind, sums, guard);
 }
 
 void EvenOdd::prepare(const Field& rhs, const FullField& b) {
   submit_together([&] {
-    const bool symmetric = schur_ == Schur::symmetric;
     slices_.apply(even_, {hops_inverse, &b.even});
-    hopping_.apply(symmetric ? odd_ : rhs, even_, {.x = &b.odd, .diagonal = same_for_all(1)});
-    if (symmetric) slices_.apply(rhs, {site_inverse, &odd_});
+    if (schur_ == Schur::symmetric) slices_.behind_hops(rhs, {.from = &even_, .x = &b.odd}, {site_inverse, of_hops});
+    else hopping_.apply(rhs, even_, {.x = &b.odd, .diagonal = same_for_all(1)});
   });
 }
 
 void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
-  submit_together([&] {
-    hop(even_, x, &b.even, {});
-    slices_.apply(other, {site_inverse, &even_});
-  });
+  submit_together([&] { hop(other, x, &b.even, {site_inverse, of_hops}, nullptr, {}, {}); });
 }
 
 void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {
-  const int parity = out.parity();
-  const Field &hopped = temporary(parity), &in = x.of(1 - parity);
-  if (adjoint) hopping_.apply(hopped, in, {}, true, guard.of_all_vectors());
-  else hop(hopped, in, nullptr, guard);
-  const Slices::Term of_hops{adjoint ? hops_adjoint : one, &hopped, -factor};
-  slices_.apply(out, {adjoint ? site_adjoint : site, &x.of(parity), factor}, &of_hops, {}, guard);
+  const Field &own = x.of(out.parity()), &in = x.of(1 - out.parity());
+  const Slices::Term beside{adjoint ? site_adjoint : site, &own, factor}, behind{adjoint ? hops_adjoint : one, of_hops, -factor};
+  if (adjoint) slices_.behind_hops(out, {.from = &in, .adjoint = true}, beside, &behind, {}, guard);
+  else hop(out, in, nullptr, beside, &behind, {}, guard);
 }
 
 }  // namespace quarkstar::domain_wall

@@ -43,7 +43,7 @@ class DomainWallKind : public WilsonKind {
 
   void check(const SettingValues& values) const override { domain_wall::check_parameters(five(values), get<int>(values, "ls")); }
   int slices(const SettingValues& values) const override { return get<int>(values, "ls"); }
-  int images(Schur) const override { return 2; }
+  int images(Schur schur) const override { return schur == Schur::symmetric ? 2 : 1; }
 
   std::unique_ptr<Action> action(const HostGauge& gauge, const ActionRun& run) const override {
     domain_wall::Parameters parameters = five(run.settings);
@@ -87,6 +87,8 @@ class MoebiusKind final : public DomainWallKind {
                         .initial = std::vector<double>{0.5}});
   }
 
+  /// One more than Shamir's, whose slices hop apart.
+  int images(Schur) const override { return 2; }
   std::string obstacle_to_sequential(const SettingValues& values) const override {
     const auto slices = static_cast<std::size_t>(std::max(0, get<int>(values, "ls")));
     const std::vector<double> b = coefficients(values, true, slices), c = coefficients(values, false, slices);

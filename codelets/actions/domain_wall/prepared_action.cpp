@@ -1,5 +1,6 @@
 #include "codelets/actions/domain_wall/prepared_action.hpp"
 
+#include "codelets/actions/domain_wall/hopping.hpp"
 #include "codelets/actions/wilson/prepared_action.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/system/error.hpp"
@@ -54,7 +55,7 @@ std::unique_ptr<stencil::Stencil> PreparedAction::make_stencil(int vectors) {
   if (vectors > most)
     throw Error(ErrorKind::input, Parameter("nrhs"), fmt::format("{} right-hand sides of {} slices each", vectors, slices),
                 fmt::format("give {} at most: a site has room for {} spinors", most, most_vectors));
-  return std::make_unique<wilson::Hopping>(even_, odd_, slices * vectors);
+  return hopping(even_, odd_, slices * vectors);
 }
 
 PhysicalFields* PreparedAction::physical() {

@@ -1,11 +1,11 @@
 #pragma once
-// Products with matrices in the fifth dimension: the contract between the codelet and the kernels of every architecture.
+// Products with matrices in the fifth dimension, alone and behind Wilson's hops: the contract between the codelets and the kernels of every
+// architecture.
+#include "codelets/actions/wilson/hopping_arguments.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/field/number_format.hpp"
 #include "codelets/field/vector_status.hpp"
-#include "codelets/stencil/choice.hpp"
 #include "runtime/gpu/host_device.hpp"
-#include "runtime/graph/binned_sum.hpp"
 
 #include <cstdint>
 
@@ -28,33 +28,45 @@ struct Product {
   Form form;
   int step;        ///< of chirality + where there are neighbours: 1 or -1
   Real<F> factor;  ///< of all numbers
-  const F* field;  ///< [outer site][slice][vector][word][lane]
+  const F* field;  ///< [outer site][slice][vector][word][lane]; nullptr: what a hopping kernel has made of the hops
   const Real<F>* numbers;
 };
 
-/// out_s = sum over s' T_ss' in_s' + S_ss' x_s' on a list of outer sites, for every right-hand side. Only the first may be dense, and then
-/// out may be its field.
+/// out_s = sum over s' T_ss' in_s' + S_ss' x_s', for every right-hand side. Only the first may be dense, and then of the hops, where there
+/// are any.
 template <class F>
-struct SliceArguments {
+struct Products {
   Product<F> first, second;
-  F* out;
-  const F* y;  ///< of the dot product
-  int slices, vectors, lanes;
-  stencil::OutputSums sums;
+  int slices, vectors;
 };
 
-/// Over outer sites [begin, end). left_out: nullptr, or for each right-hand side non-zero where nobody needs its result. sums: as of a
-/// stencil::Kernel, over all slices.
+/// out = T in on a list of outer sites.
 template <class F>
-using SliceKernel = void (*)(const SliceArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                             runtime::BinnedSum* sums);
+struct SliceArguments {
+  Product<F> product;
+  F* out;
+  int slices, vectors, lanes;
+};
+
+/// Over outer sites [begin, end). left_out: nullptr, or for each right-hand side non-zero where nobody needs its result.
+template <class F>
+using SliceKernel = void (*)(const SliceArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out);
+
+/// What becomes of Wilson's hops of all slices of a right-hand side at a site. Its kernels are not the loops over vectors of other
+/// epilogues.
+struct SliceEpilogue {
+  template <class F>
+  using Arguments = Products<F>;
+};
 
 }  // namespace domain_wall
 
-#define QUARKSTAR_DECLARE_SLICE_KERNELS(architecture)  \
-  namespace architecture {                             \
-  template <class F>                                   \
-  domain_wall::SliceKernel<F> slice_kernel(int lanes); \
+#define QUARKSTAR_DECLARE_SLICE_KERNELS(architecture)                                                            \
+  namespace architecture {                                                                                       \
+  template <class F>                                                                                             \
+  domain_wall::SliceKernel<F> slice_kernel(int lanes);                                                           \
+  template <class F>                                                                                             \
+  wilson::HoppingKernel<F, domain_wall::SliceEpilogue> slice_hopping_kernel(const wilson::KernelChoice& choice); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_SLICE_KERNELS)
 #undef QUARKSTAR_DECLARE_SLICE_KERNELS

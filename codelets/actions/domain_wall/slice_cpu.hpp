@@ -1,15 +1,26 @@
 #pragma once
-// CPU driver of products with matrices in the fifth dimension: all slices of a site wait in the first-level cache.
+// CPU drivers of products with matrices in the fifth dimension, alone and behind Wilson's hops: all slices of a right-hand side at a site
+// wait in the first-level cache.
 #include "codelets/actions/domain_wall/slice_site.hpp"
-#include "codelets/arch/lane_sum.hpp"
+#include "codelets/actions/wilson/hopping_sites.hpp"
 #include "codelets/arch/native_width.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
+
+template <class V, class Component>
+inline __attribute__((always_inline)) void store_in_tile(typename V::Number* p, Component&& component) {
+  site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+    const site::Complex<V> z = component(c);
+    z.re.store(p + 2 * c * V::lanes);
+    z.im.store(p + (2 * c + 1) * V::lanes);
+  });
+}
 
 /// All slices of a right-hand side at a register of lanes of an outer site.
 template <class F, int VL>
@@ -21,58 +32,69 @@ class SliceDriver {
   static constexpr int together = vector_registers >= 32 ? 6 : 3;
 
  public:
-  explicit SliceDriver(const domain_wall::SliceArguments<F>& arguments)
-      : a_(arguments), slices_(static_cast<std::size_t>(arguments.slices)), sums_(static_cast<std::size_t>(3 * arguments.vectors)) {}
+  /// tile: what waits in the cache, [slice][component][re, im][lane], slices `stride` reals apart: what a dense matrix multiplies, and the
+  /// field of a product without one.
+  SliceDriver(const domain_wall::Products<F>& products, int lanes, T* tile, std::size_t stride)
+      : a_(products), slices_(static_cast<std::size_t>(products.slices)), lanes_(lanes), tile_(tile), stride_(stride) {}
 
-  void run(std::size_t outer, std::size_t vector, std::size_t lane0) {
-    outer_ = outer;
-    vector_ = vector;
-    lane0_ = lane0;
-    const bool dense = a_.first.form == domain_wall::Form::dense;
-    if (dense) load();
-    for (std::size_t row = 0; row < slices_; row += domain_wall::row_group) {
-      if (dense) multiply_rows(row);
-      for (std::size_t s = row; s < row + domain_wall::row_group && s < slices_; ++s) finish(s, dense, products_[s - row]);
+  std::size_t place(std::size_t outer, std::size_t s, std::size_t vector) const {
+    return ((outer * slices_ + s) * static_cast<std::size_t>(a_.vectors) + vector) * static_cast<std::size_t>(spinor_words<F> * lanes_);
+  }
+
+  /// What the first product multiplies, into the tile.
+  void load(std::size_t outer, std::size_t vector, std::size_t lane0) {
+    for (std::size_t s = 0; s < slices_; ++s) {
+      const site::SiteReader<F, V> in(a_.first.field + place(outer, s, vector) + lane0, lanes_);
+      store_in_tile<V>(tile_ + s * stride_, [&](int c) QUARKSTAR_INLINE_LAMBDA { return in.component(c); });
     }
   }
-  void merge_sums(runtime::BinnedSum* sums) {
-    const auto n = static_cast<std::size_t>(a_.vectors);
-    const bool wanted[] = {a_.sums.norm, a_.sums.dot, a_.sums.imaginary};
-    for (std::size_t kind = 0; kind < 3; ++kind)
-      for (std::size_t v = 0; wanted[kind] && v < n; ++v) (sums++)->merge(sums_[kind * n + v].total());
+
+  /// finish(s, z) with what the products make of each slice; first_lane: of the tile.
+  template <class Finish>
+  void run(std::size_t outer, std::size_t vector, std::size_t lane0, const T* first_lane, Finish&& finish) {
+    const bool dense = a_.first.form == domain_wall::Form::dense;
+    for (std::size_t row = 0; row < slices_; row += domain_wall::row_group) {
+      if (dense) multiply_rows(row, vector, first_lane);
+      for (std::size_t s = row; s < row + domain_wall::row_group && s < slices_; ++s) {
+        site::Complex<V> z[domain_wall::components];
+        const auto add = [&](bool is_first, const domain_wall::Product<F>& product) QUARKSTAR_INLINE_LAMBDA {
+          const auto slice = static_cast<int>(s), v = static_cast<int>(vector);
+          if (product.field == nullptr)
+            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices, [&](int other) QUARKSTAR_INLINE_LAMBDA {
+              return InTile{first_lane + static_cast<std::size_t>(other) * stride_};
+            });
+          else
+            domain_wall::add_sparse(z, is_first, product, v, slice, a_.slices, [&](int other) QUARKSTAR_INLINE_LAMBDA {
+              return site::SiteReader<F, V>(product.field + place(outer, static_cast<std::size_t>(other), vector) + lane0, lanes_);
+            });
+        };
+        if (dense)
+          site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = InTile{products_[s - row][0]}.component(c); });
+        else add(true, a_.first);
+        if (a_.second.form != domain_wall::Form::none) add(false, a_.second);
+        finish(s, z);
+      }
+    }
   }
 
  private:
-  template <class Stored>
-  Stored* at(Stored* field, std::size_t s) const {
-    return field +
-           ((outer_ * slices_ + s) * static_cast<std::size_t>(a_.vectors) + vector_) *
-               static_cast<std::size_t>(spinor_words<F> * a_.lanes) +
-           lane0_;
-  }
-  site::SiteReader<F, V> reader(const F* field, std::size_t s) const { return {at(field, s), a_.lanes}; }
-
-  void load() {
-    for (std::size_t s = 0; s < slices_; ++s) {
-      const site::SiteReader<F, V> in = reader(a_.first.field, s);
-      site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        const site::Complex<V> z = in.component(c);
-        z.re.store(in_[s][2 * c]);
-        z.im.store(in_[s][2 * c + 1]);
-      });
+  struct InTile {
+    const T* p;
+    inline __attribute__((always_inline)) site::Complex<V> component(int c) const {
+      return {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)};
     }
-  }
+  };
 
-  /// A group of rows of the dense matrix times what has been loaded.
-  void multiply_rows(std::size_t row) {
+  /// A group of rows of the dense matrix times what is in the tile.
+  void multiply_rows(std::size_t row, std::size_t vector, const T* tile) {
     const auto rows = static_cast<std::size_t>(domain_wall::padded_rows(a_.slices));
     for (std::size_t chirality = 0; chirality < 2; ++chirality) {
-      const T* matrix = a_.first.numbers + (2 * vector_ + chirality) * slices_ * rows + row;
+      const T* matrix = a_.first.numbers + (2 * vector + chirality) * slices_ * rows + row;
       for (std::size_t real = chirality * reals / 2; real < (chirality + 1) * reals / 2; real += together) {
         V sum[domain_wall::row_group][together];
         const auto add_column = [&](std::size_t from, auto is_first) QUARKSTAR_INLINE_LAMBDA {
           V in[together];
-          site::unroll<together>([&](auto i) QUARKSTAR_INLINE_LAMBDA { in[i] = V::load(in_[from][real + i]); });
+          site::unroll<together>([&](auto i) QUARKSTAR_INLINE_LAMBDA { in[i] = V::load(tile + from * stride_ + (real + i) * VL); });
           site::unroll<domain_wall::row_group>([&](auto r) QUARKSTAR_INLINE_LAMBDA {
             const V number = V::broadcast(a_.first.factor * matrix[from * rows + r]);
             site::unroll<together>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
@@ -90,50 +112,99 @@ class SliceDriver {
     }
   }
 
-  void finish(std::size_t s, bool dense, const T (&product)[reals][VL]) {
-    site::Complex<V> z[domain_wall::components];
-    const int slice = static_cast<int>(s), vector = static_cast<int>(vector_);
-    if (dense)
-      site::unroll<domain_wall::components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        z[c] = {V::load(product[2 * c]), V::load(product[2 * c + 1])};
-      });
-    else
-      domain_wall::add_sparse(z, true, a_.first, vector, slice, a_.slices,
-                              [&](int other) { return reader(a_.first.field, static_cast<std::size_t>(other)); });
-    if (a_.second.form != domain_wall::Form::none)
-      domain_wall::add_sparse(z, false, a_.second, vector, slice, a_.slices,
-                              [&](int other) { return reader(a_.second.field, static_cast<std::size_t>(other)); });
-    domain_wall::Summands<V> summands;
-    const auto n = static_cast<std::size_t>(a_.vectors);
-    if (a_.sums.norm) {
-      summands.add_norm(z);
-      sums_[vector_].add(summands.norm);
-    }
-    if (a_.sums.dot) {
-      summands.add_dot(z, reader(a_.y, s));
-      sums_[n + vector_].add(summands.re);
-      if (a_.sums.imaginary) sums_[2 * n + vector_].add(summands.im);
-    }
-    site::write_site<F>(at(a_.out, s), a_.lanes, z);
-  }
-
-  const domain_wall::SliceArguments<F> a_;
-  std::size_t slices_, outer_ = 0, vector_ = 0, lane0_ = 0;
-  std::vector<LaneSum<VL>> sums_;  ///< [norm, re, im][vector]
-  alignas(64) T in_[most_vectors][reals][VL];
+  const domain_wall::Products<F> a_;
+  std::size_t slices_;
+  int lanes_;
+  T* tile_;
+  std::size_t stride_;
   alignas(64) T products_[domain_wall::row_group][reals][VL];
 };
 
 template <class F, int VL>
-void slice_range(const domain_wall::SliceArguments<F>& a, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                 runtime::BinnedSum* sums) {
-  SliceDriver<F, VL> driver(a);
+void slice_range(const domain_wall::SliceArguments<F>& a, std::int64_t begin, std::int64_t end, const std::int32_t* left_out) {
+  constexpr std::size_t stride = 2 * domain_wall::components * VL;
+  alignas(64) Real<F> tile[most_vectors * stride];
+  SliceDriver<F, VL> driver({a.product, {}, a.slices, a.vectors}, a.lanes, tile, stride);
   for (auto outer = static_cast<std::size_t>(begin); outer < static_cast<std::size_t>(end); ++outer)
     for (std::size_t v = 0; v < static_cast<std::size_t>(a.vectors); ++v) {
       if (left_out != nullptr && left_out[v] != 0) continue;
-      for (int lane0 = 0; lane0 < a.lanes; lane0 += VL) driver.run(outer, v, static_cast<std::size_t>(lane0));
+      for (std::size_t lane0 = 0; lane0 < static_cast<std::size_t>(a.lanes); lane0 += VL) {
+        if (a.product.form == domain_wall::Form::dense) driver.load(outer, v, lane0);
+        driver.run(outer, v, lane0, tile, [&](std::size_t s, site::Complex<Pack<Real<F>, VL>>(&z)[domain_wall::components]) {
+          site::write_site<F>(a.out + driver.place(outer, s, v) + lane0, a.lanes, z);
+        });
+      }
     }
-  driver.merge_sums(sums);
+}
+
+/// What the slices of a right-hand side at a site become behind the hops: these for all of them, then the products, then the sums.
+template <class F, int W, int VL>
+void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue>& arguments, std::int64_t begin, std::int64_t end,
+                         const std::int32_t* left_out, runtime::BinnedSum* sums, const wilson::Hops<F>& hops) {
+  using T = Real<F>;
+  using V = Pack<T, VL>;
+  constexpr std::size_t stride = 2 * domain_wall::components * W;
+  const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue> a = arguments;
+  const auto n = static_cast<std::size_t>(a.epilogue.vectors), slices = static_cast<std::size_t>(a.epilogue.slices);
+  const WantedVectors<most_vectors> wanted(left_out, a.epilogue.vectors);
+  if (wanted.count == 0) return;
+  int of_hops[most_vectors];  // [right-hand side that is wanted][slice]
+  for (std::size_t i = 0; i < static_cast<std::size_t>(wanted.count); ++i)
+    for (std::size_t s = 0; s < slices; ++s) of_hops[i * slices + s] = static_cast<int>(s * n) + wanted.vector[i];
+  const int groups = (a.epilogue.slices + wilson::most_together - 1) / wilson::most_together;
+  const auto first_of = [&](int group) { return group * a.epilogue.slices / groups; };
+  const auto group_at = [&](std::int64_t i, int vector, int group) -> wilson::VectorsOfSite {
+    return {a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i), of_hops + vector * a.epilogue.slices + first_of(group),
+            first_of(group + 1) - first_of(group)};
+  };
+  alignas(64) T tile[most_vectors * stride];
+  SliceDriver<F, VL> driver(a.epilogue, W, tile, stride);
+  // Lines leave whole only where a register has all lanes: the slices of one are done before the next.
+  SiteStores<F, W, spinor_words<F>> stores(hops.stream && W == VL);
+  const auto of_site_vectors = static_cast<std::ptrdiff_t>(slices * n);
+  const bool scaled = a.x != nullptr || std::any_of(a.scale, a.scale + of_site_vectors, [](T scale) { return scale != 1; });
+  std::vector<LaneSum<VL>> totals(3 * n);  // [norm, re, im][right-hand side]
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int at = 0; at < wanted.count; ++at) {
+      const auto v = static_cast<std::size_t>(wanted.vector[at]);
+      const std::size_t outer = group_at(i, at, 0).outer;
+      for (int g = 0; g < groups; ++g)
+        hops.of_vectors(arguments, hops, group_at(i, at, g), i,
+                        g + 1 < groups          ? group_at(i, at, g + 1)
+                        : at + 1 < wanted.count ? group_at(i, at + 1, 0)
+                                                : group_at(std::min(i + 1, end - 1), 0, 0),
+                        tile + static_cast<std::size_t>(first_of(g)) * stride);
+      for (int lane0 = 0; lane0 < W; lane0 += VL) {
+        T* const first_lane = tile + lane0 * 2 * domain_wall::components;
+        for (std::size_t s = 0; scaled && s < slices; ++s) {
+          T* const of_slice = first_lane + s * stride;
+          site::Complex<V> z[domain_wall::components];
+          load_sums_of_hops<V>(z, of_slice);
+          stencil::LinearEpilogue::apply(
+              z, a, SiteOfBlock<F, V>{a.x, outer, driver.place(outer, s, v) + static_cast<std::size_t>(lane0), s * n + v, W, lane0});
+          store_in_tile<V>(of_slice, [&](int c) QUARKSTAR_INLINE_LAMBDA { return z[c]; });
+        }
+        driver.run(outer, v, static_cast<std::size_t>(lane0), first_lane,
+                   [&](std::size_t s, const site::Complex<V>(&z)[domain_wall::components]) QUARKSTAR_INLINE_LAMBDA {
+                     const std::size_t place = driver.place(outer, s, v), here = place + static_cast<std::size_t>(lane0);
+                     site::write_site<F>(stores.place(a.out + here, lane0), W, z);
+                     stores.complete(a.out + place);
+                     domain_wall::Summands<V> summands;
+                     if (a.sums.norm) {
+                       summands.add_norm(z);
+                       totals[v].add(summands.norm);
+                     }
+                     if (!a.sums.dot) return;
+                     summands.add_dot(z, site::SiteReader<F, V>(a.y + here, W));
+                     totals[n + v].add(summands.re);
+                     if (a.sums.imaginary) totals[2 * n + v].add(summands.im);
+                   });
+      }
+    }
+  stores.finish();
+  const bool taken[] = {a.sums.norm, a.sums.dot, a.sums.imaginary};
+  for (std::size_t kind = 0; kind < 3; ++kind)
+    for (std::size_t v = 0; taken[kind] && v < n; ++v) (sums++)->merge(totals[kind * n + v].total());
 }
 
 }  // namespace
@@ -141,6 +212,17 @@ void slice_range(const domain_wall::SliceArguments<F>& a, std::int64_t begin, st
 template <class F>
 domain_wall::SliceKernel<F> slice_kernel(int lanes) {
   return with_native_width<Real<F>>(lanes, [](auto width) { return slice_range<F, width()>; });
+}
+
+template <class F>
+wilson::HoppingKernel<F, domain_wall::SliceEpilogue> slice_hopping_kernel(const wilson::KernelChoice& choice) {
+  wilson::HoppingKernel<F, domain_wall::SliceEpilogue> found{nullptr, hops_of<F>(choice)};
+  const auto over_lanes = [&](auto w) {
+    if (choice.lanes == w) found.range = slice_hopping_range<F, w, vector_lanes<F, w>>;
+  };
+  [&]<int... Ws>(std::integer_sequence<int, Ws...>) { (over_lanes(site::Index<Ws>{}), ...); }
+  (LaneCounts<F>{});
+  return found;
 }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -3,9 +3,7 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/lattice/placement.hpp"
-#include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/codelet.hpp"
-#include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -18,75 +16,44 @@ namespace {
 
 using runtime::Call;
 
-/// Buffers: numbers, out, then those present of the first field (where it is another one), the second, y, sums, state.
+/// Buffers: numbers, out, in, state.
 struct Task {
-  struct Part {
-    Form form;
-    std::int32_t step;
-    std::int64_t offset;
-    double factor;
-  } first, second;
+  stencil::MixingTerm term;
   std::int64_t outer_sites;
   std::int32_t slices, vectors, lanes;
-  stencil::OutputSums sums;
-  bool in_place, chunked, has_state;
+  bool chunked, has_state;
   Obedience obedience;
 };
 
-/// The kernel's view of a task, its sums and the solver's flags.
 template <class F>
-struct View {
-  SliceArguments<F> arguments{};
-  runtime::BinnedSum* sums = nullptr;
-  const VectorStatus* status = nullptr;
-  View(Call& call, const Task& task) {
-    const auto* numbers = call.buffer<const Real<F>>(0);
-    int next = 2;
-    SliceArguments<F>& a = arguments;
-    a.out = call.buffer<F>(1);
-    a.first = part_of(task.first, numbers, task.in_place ? a.out : call.buffer<const F>(next));
-    if (!task.in_place) ++next;
-    a.second = part_of(task.second, numbers, task.second.form == Form::none ? nullptr : call.buffer<const F>(next++));
-    if (task.sums.dot) a.y = call.buffer<const F>(next++);
-    if (task.sums.count(1) > 0) sums = call.buffer<runtime::BinnedSum>(next++);
-    if (task.has_state) status = call.buffer<const VectorStatus>(next);
-    a.slices = task.slices;
-    a.vectors = task.vectors;
-    a.lanes = task.lanes;
-    a.sums = task.sums;
-  }
-
- private:
-  static Product<F> part_of(const Task::Part& part, const Real<F>* numbers, const F* field) {
-    return {part.form, part.step, static_cast<Real<F>>(part.factor), field, numbers + part.offset};
-  }
-};
+SliceArguments<F> arguments_of(Call& call, const Task& task) {
+  return {{static_cast<Form>(task.term.form), task.term.step, static_cast<Real<F>>(task.term.factor), call.buffer<const F>(2),
+           call.buffer<const Real<F>>(0) + task.term.offset},
+          call.buffer<F>(1),
+          task.slices,
+          task.vectors,
+          task.lanes};
+}
+const VectorStatus* status_of(Call& call, const Task& task) { return task.has_state ? call.buffer<const VectorStatus>(3) : nullptr; }
 
 template <class F>
 void run_slices(Call& call) {
   static constexpr arch::KernelTable<SliceKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(slice_kernel<F>);
   const auto& task = call.arguments<Task>();
-  const View<F> view(call, task);
-  if (const std::int32_t* idle = task.obedience.idle(view.status); idle != nullptr && *idle != 0) return call.skip();
-  const std::int32_t* left_out = task.obedience.left_out(view.status);
+  const VectorStatus* status = status_of(call, task);
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
+  const std::int32_t* left_out = task.obedience.left_out(status);
+  const SliceArguments<F> arguments = arguments_of<F>(call, task);
   const SliceKernel<F> kernel = table.current()(task.lanes);
-  const int sums = task.sums.count(task.vectors);
-  runtime::ThreadSums partial(call.team().threads(), sums);
-  call.team().for_range(task.outer_sites, [&](std::int64_t begin, std::int64_t end, int thread) {
-    kernel(view.arguments, begin, end, left_out, partial.of(thread));
-  });
-  if (sums > 0) partial.merge_into(view.sums, sums);
+  call.team().for_range(task.outer_sites, [&](std::int64_t begin, std::int64_t end, int) { kernel(arguments, begin, end, left_out); });
 }
 
 #ifdef QUARKSTAR_CUDA
 template <class F>
 void run_slices_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
-  const auto stream = static_cast<runtime::CudaStream>(call.stream());
-  const View<F> view(call, task);
-  cuda::launch_slices<F>(view.arguments, task.chunked, task.outer_sites, view.status, task.obedience, stream);
-  if (const int sums = task.sums.count(task.vectors); sums > 0)
-    runtime::finish_sums(view.sums, sums, task.obedience.idle(view.status), stream);
+  cuda::launch_slices<F>(arguments_of<F>(call, task), task.chunked, task.outer_sites, status_of(call, task), task.obedience,
+                         static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -135,21 +102,19 @@ double flops_of(Form form, int slices) {
 
 }  // namespace
 
-Slices::Slices(LatticePointer lattice, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices, const std::vector<int>& in_place)
-    : lattice_(std::move(lattice)), vectors_(vectors), sums_(static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {
+Slices::Slices(wilson::Hopping& hopping, int vectors, const std::vector<std::vector<SliceMatrix>>& matrices)
+    : hopping_(hopping), vectors_(vectors) {
   std::vector<double> numbers;
   for (const std::vector<SliceMatrix>& of_vectors : matrices) {
     const int step = all_fit(of_vectors, [](const SliceMatrix& m) { return has_neighbours_at(m, -1); }) ? -1 : 1;
-    const bool is_dense = std::find(in_place.begin(), in_place.end(), static_cast<int>(kinds_.size())) != in_place.end();
-    const Form form = is_dense                                                                                   ? Form::dense
-                      : all_fit(of_vectors, [](const SliceMatrix& m) { return m.is_diagonal(); })                ? Form::diagonal
+    const Form form = all_fit(of_vectors, [](const SliceMatrix& m) { return m.is_diagonal(); })                  ? Form::diagonal
                       : all_fit(of_vectors, [step](const SliceMatrix& m) { return has_neighbours_at(m, step); }) ? Form::neighbours
                                                                                                                  : Form::dense;
     kinds_.push_back({form, step, static_cast<std::int64_t>(numbers.size())});
     for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v)
       append(numbers, of_vectors[of_vectors.size() == 1 ? 0 : v], form, step);
   }
-  with_format(lattice_->precision(), [&](auto format) {
+  with_format(hopping.lattice()->precision(), [&](auto format) {
     using T = Real<typename decltype(format)::type>;
     numbers_ = runtime::Handle(numbers.size() * sizeof(T));
     const runtime::HostView<T> view(numbers_, runtime::HostAccess::overwrite);
@@ -157,53 +122,57 @@ Slices::Slices(LatticePointer lattice, int vectors, const std::vector<std::vecto
   });
 }
 
-void Slices::apply(const Field& out, const Term& first, const Term* second, const ApplySums& sums, const runtime::Guard& guard) {
-  const char* const where = "domain_wall::Slices::apply";
-  for (const Field* field : {first.field, second != nullptr ? second->field : nullptr, sums.y}) {
-    if (field == nullptr) continue;
-    out.require_alike(where, *field);
-    if (field->vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
-  }
-  if (out.vectors() != vectors_ || out.lattice() != lattice_) throw ShapeError(where, "a result of another lattice or number of vectors");
-  const auto part_of = [&](const Term& term) -> Task::Part {
-    const Kind& kind = kinds_[static_cast<std::size_t>(term.matrix)];
-    return {kind.form, kind.step, kind.offset, term.factor};
-  };
+void Slices::apply(const Field& out, const Term& term, const runtime::Guard& guard) {
+  const Lattice& lattice = *hopping_.lattice();
+  if (out.lattice() != hopping_.lattice() || out.vectors() != vectors_ || term.field == &out)
+    throw ShapeError("domain_wall::Slices::apply", "a result of another lattice or number of vectors, or in the place of what is read");
+  out.require_alike("domain_wall::Slices::apply", *term.field);
   auto task = runtime::blank<Task>();
-  task.first = part_of(first);
-  if (second != nullptr) task.second = part_of(*second);
-  task.in_place = first.field == &out;
-  if ((task.in_place && task.first.form != Form::dense) || task.second.form == Form::dense || (second != nullptr && second->field == &out))
-    throw ShapeError(where, "a result in the place of what is read again, or a second dense matrix");
-  task.slices = lattice_->slices();
+  task.term = term_of(term);
+  task.slices = lattice.slices();
   task.vectors = vectors_;
-  task.lanes = lattice_->lanes().lanes;
-  task.sums.norm = sums.norm;
-  task.sums.dot = sums.y != nullptr;
-  task.sums.imaginary = sums.y != nullptr && sums.imaginary;
-  task.chunked = lattice_->chunked();
+  task.lanes = lattice.lanes().lanes;
+  task.chunked = lattice.chunked();
   task.has_state = guard.state != nullptr;
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;
-  for (const int b : lattice_->local_blocks()) {
-    const BlockGeometry& geometry = lattice_->block(b);
+  for (const int b : lattice.local_blocks()) {
+    const BlockGeometry& geometry = lattice.block(b);
     task.outer_sites = geometry.outer_sites();
-    runtime::AccessList accesses{runtime::in(numbers_),
-                                 task.in_place || guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
-    double fields = 2;
-    if (!task.in_place) accesses.push_back(runtime::in(first.field->block(b)));
-    for (const Field* field : {second != nullptr ? second->field : nullptr, sums.y})
-      if (field != nullptr) {
-        accesses.push_back(runtime::in(field->block(b)));
-        fields += 1;
-      }
-    if (task.sums.count(1) > 0) accesses.push_back(runtime::out(sums_.task(lattice_->decomposition().local_index(b))));
+    runtime::AccessList accesses{runtime::in(numbers_), guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
+                                 runtime::in(term.field->block(b))};
     if (task.has_state) accesses.push_back(runtime::in(*guard.state));
-    const double flops = flops_of(task.first.form, task.slices) + flops_of(task.second.form, task.slices) + 48.0 * task.sums.count(1);
-    runtime::submit(slices_codelet(lattice_->precision()), task, accesses,
-                    {static_cast<double>(out.block_vectors(b)) * flops, fields * out.block_bytes(b)},
+    runtime::submit(slices_codelet(lattice.precision()), task, accesses,
+                    {static_cast<double>(out.block_vectors(b)) * flops_of(form(term.matrix), task.slices), 2.0 * out.block_bytes(b)},
                     placement_of(geometry, runtime::role_of(guard.when)));
   }
+}
+
+void Slices::behind_hops(const Field& out, const Hops& hops, const Term& first, const Term* second, const ApplySums& sums,
+                         const runtime::Guard& guard) {
+  const Field* const beside = first.field != nullptr ? first.field : second != nullptr ? second->field : nullptr;
+  const bool hops_first = first.field == nullptr;
+  if ((beside == nullptr) != (second == nullptr) || (!hops_first && second->field != nullptr) ||
+      (!hops_first && form(first.matrix) == Form::dense) || (second != nullptr && form(second->matrix) == Form::dense))
+    throw ShapeError("domain_wall::Slices::behind_hops", "a dense matrix behind another term or not of the hops, or no hops");
+  const int slices = hopping_.lattice()->slices();
+  stencil::Output output{.x = hops.x, .diagonal = same_for_all(1), .scale = hops.scale};
+  stencil::MixingOptions& mixing = output.epilogue.mixing;
+  mixing.numbers = &numbers_;
+  mixing.right_hand_sides = vectors_;
+  mixing.terms[0] = term_of(first);
+  if (second != nullptr) mixing.terms[1] = term_of(*second);
+  mixing.of_hops = hops_first ? 0 : 1;
+  mixing.beside = beside;
+  mixing.flops = flops_of(form(first.matrix), slices) + (second != nullptr ? flops_of(form(second->matrix), slices) : 0);
+  output.y = sums.y;
+  output.sums = {sums.norm, sums.y != nullptr, sums.y != nullptr && sums.imaginary};
+  hopping_.apply(out, *hops.from, output, hops.adjoint, guard);
+}
+
+stencil::MixingTerm Slices::term_of(const Term& term) const {
+  const Kind& k = kind(term.matrix);
+  return {static_cast<std::int32_t>(k.form), k.step, k.offset, term.factor};
 }
 
 }  // namespace quarkstar::domain_wall
