@@ -75,7 +75,7 @@ Part read_part(const std::string& path) {
     refuse("this is not a part file");
   }
   std::uint32_t all = 0;
-  for (const std::size_t size : sizes) {
+  for (const std::size_t& size : sizes) {
     std::vector<std::byte> bytes(size);
     if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) refuse("the file ends early");
     all = (all << 1 | all >> 31) ^ crc32_of_bytes(bytes);
