@@ -38,11 +38,11 @@ QUARKSTAR_HD void load_site(F* words, const VectorArrays& from, int v, std::size
     const auto biased = [&](double number) { return site::Lane<float>{static_cast<float>(number * inverse + site::fixed_point_bias)}; };
     for (int c = 0; c < Components; ++c)
       site::Lane<float>::store_pair(words + 1 + c, {biased(numbers[c].real()), biased(numbers[c].imag())});
-    return;
+  } else {
+    site::Complex<site::Lane<Real<F>>> z[Components];
+    for (int c = 0; c < Components; ++c) z[c] = {{static_cast<Real<F>>(numbers[c].real())}, {static_cast<Real<F>>(numbers[c].imag())}};
+    site::write_site<F>(words, 1, z);
   }
-  site::Complex<site::Lane<Real<F>>> z[Components];
-  for (int c = 0; c < Components; ++c) z[c] = {{static_cast<Real<F>>(numbers[c].real())}, {static_cast<Real<F>>(numbers[c].imag())}};
-  site::write_site<F>(words, 1, z);
 }
 
 /// The inverse.

@@ -113,7 +113,7 @@ done
 
 # A disk that is full: its file is named, what was there stays, and with room the job goes on.
 restore
-if mount -t tmpfs -o size=400k none kept/b 2> why.txt; then
+if mount -t tmpfs -o size=$(($(du -sk good/b | cut -f1) + 64))k none kept/b 2> why.txt; then
   trap 'umount "$folder/kept/b"; cd /; rm -rf "$folder"' EXIT
   cp good/b/* kept/b/
   dd if=/dev/zero of=kept/b/filling bs=1k status=none 2> /dev/null || true
