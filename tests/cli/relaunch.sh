@@ -114,7 +114,7 @@ done
 # A disk that is full: its file is named, what was there stays, and with room the job goes on.
 restore
 if mount -t tmpfs -o size=$(($(du -sk good/b | cut -f1) + 64))k none kept/b 2> why.txt; then
-  trap 'umount "$folder/kept/b"; cd /; rm -rf "$folder"' EXIT
+  trap 'cd /; umount "$folder/kept/b"; rm -rf "$folder"' EXIT
   cp good/b/* kept/b/
   dd if=/dev/zero of=kept/b/filling bs=1k status=none 2> /dev/null || true
   job --times 1 -- abcd
@@ -125,6 +125,8 @@ if mount -t tmpfs -o size=$(($(du -sk good/b | cut -f1) + 64))k none kept/b 2> w
   mount -o remount,size=100m kept/b
   job -- abcd
   as_undisturbed "with room again"
+  umount kept/b
+  trap 'rm -rf "$folder"' EXIT
 else
   echo "SKIPPED a full disk: no mounts here ($(head -1 why.txt))"
 fi
