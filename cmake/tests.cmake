@@ -178,7 +178,8 @@ set_tests_properties(${names} PROPERTIES PROCESSORS 2)
 
 # They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
-  set_tests_properties(cli.guest cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)
+  set_tests_properties(cli.guest cli.network cli.rank_failures cli.relaunch PROPERTIES RUN_SERIAL TRUE)
+  set_tests_properties(cli.relaunch PROPERTIES TIMEOUT 1800)  # some thirty jobs of four ranks
 endif()
 
 if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)

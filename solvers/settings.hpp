@@ -93,12 +93,15 @@ struct SolveResult {
 /// on all ranks where one does; no collective calls inside.
 using Progress = std::function<bool(int iterations, double relative_residual)>;
 
+struct SolveState;  // solvers/solve_state.hpp
+
 /// Copies of solutions that are still being improved, for restart files. take gets this rank's part of each last iterate (below double
 /// precision that of the last reliable update), and the iterations that each has taken; due is asked at every look at the stop flag, on all
 /// ranks alike.
 struct Snapshots {
   std::function<bool(int iterations)> due;
   std::function<void(std::span<const HostField> solutions, std::span<const int> iterations)> take;
+  std::function<void(const SolveState& state)> take_state{};  ///< is called in place of take, where there is one
 };
 
 /// Names that SolverSettings::solver takes for actions whose even-odd system is hermitian and positive, or is not.

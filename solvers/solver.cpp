@@ -19,12 +19,14 @@
 #include "solvers/multigrid/multigrid.hpp"
 #include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
+#include "solvers/solve_state.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace quarkstar {
@@ -217,7 +219,16 @@ struct Solver::Impl {
     std::array<int, most_vectors> budget{};  ///< iterations
     KrylovProgress progress{};               ///< with |residual of the even-odd system|^2
     decltype(KrylovLimits::observe) observe{};
+    const SolveState* resume = nullptr;  ///< that this correction goes on from
   };
+
+  /// What of a correction is kept: below double precision its sum too, beside the Krylov solver's own fields.
+  std::vector<const Field*> kept_fields(const Field& sum, std::span<const Field* const> of_solver) const {
+    std::vector<const Field*> fields;
+    if (below_double()) fields.push_back(&sum);
+    fields.insert(fields.end(), of_solver.begin(), of_solver.end());
+    return fields;
+  }
 
   /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
   KrylovLimits limits_of(const NamedKrylovSolver& solver, const Goal& goal, const PerVector& factor, bool refreshes) {
@@ -269,6 +280,10 @@ struct Solver::Impl {
     const bool refreshes = below_double() && outer_system != nullptr && solver.reliable_updates && !restarts;
     KrylovLimits limits = limits_of(solver, goal, whole, refreshes);
     limits.shifts = shifts;
+    if (goal.resume != nullptr)
+      limits.resume = {krylov_numbers(*goal.resume), [&](std::span<const Field* const> fields) {
+                         load_halves(kept_fields(x, fields), std::span(goal.resume->fields).subspan(goal.n));
+                       }};
     std::optional<FixedSteps> inner;
     if (solver.flexible && settings.inner) {
       inner.emplace(system, *find_krylov_solver(settings.inner->name), settings.inner->steps, settings.restart);
@@ -361,6 +376,18 @@ struct Solver::Impl {
     for (const int parity : {0, 1}) transfer::store(host, copy.of(parity));
     runtime::Session::current().wait_all();
     return host;
+  }
+
+  /// The solve as it is behind all that was submitted. sum: of the correction.
+  SolveState state_of(const CorrectionNumbers& numbers, const std::vector<SolveResult>& results, const FullField& x, const Field& sum,
+                      const KrylovSnapshot& now, const Box& part) {
+    SolveState state{results, {}, std::vector<HostField>(results.size(), HostField(components, part))};
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(&numbers, 1));
+    state.numbers.assign(bytes.begin(), bytes.end());
+    state.numbers.insert(state.numbers.end(), now.numbers.begin(), now.numbers.end());
+    for (const int parity : {0, 1}) transfer::store(state.fields, x.of(parity));
+    store_halves(state.fields, kept_fields(sum, now.fields), part);
+    return state;
   }
 
   /// Solves M_s e_s = source for all masses: M M^+ y = source from one Krylov space, then e = M^+ y. Where M M^+ leaves the parities apart
@@ -556,7 +583,10 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  const bool given = request.guess || !std::all_of(solutions.begin(), solutions.end(), zero);
+  const SolveState* const resume = request.resume;
+  if (resume != nullptr && (resume->results.size() != n || s.settings.recycle > 0))
+    throw ShapeError("Solver::solve", "no state of these right-hand sides");
+  const bool given = request.guess || resume != nullptr || !std::all_of(solutions.begin(), solutions.end(), zero);
   const bool guessed =  // what is between the walls follows from no guess of four dimensions
       s.prepared.outer->physical() == nullptr && runtime::mpi::Job::current().any(given);
   runtime::Session& session = runtime::Session::current();
@@ -579,6 +609,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   for (const int parity : {0, 1}) {
     if (physical == nullptr) load(b.of(parity));
     if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
+    else if (resume != nullptr && !resume->fields.empty()) transfer::load(x.of(parity), std::span(resume->fields).first(n));
     else if (request.guess) request.guess(x.of(parity));
     else transfer::load(x.of(parity), solutions);
   }
@@ -618,11 +649,27 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     return running;
   };
   PerVector previous2{};
-  for (int cycle = 0;; ++cycle) {
+  int first_cycle = 0;
+  if (resume != nullptr) results = resume->results;
+  bool resumes = resume != nullptr && !resume->numbers.empty();  // this cycle, whose goal is known
+  if (resumes) {
+    const CorrectionNumbers then = correction_numbers(*resume);
+    first_cycle = then.cycle;
+    spent = then.spent;
+    if (goal.by_multigrid && then.by_multigrid == 0) goal.solver = find_krylov_solver(fallback_solver);
+    goal.by_multigrid = then.by_multigrid != 0;
+    goal.target2 = then.target2;
+    goal.r_norm2 = then.r_norm2;
+    goal.least2 = then.least2;
+    goal.budget = then.budget;
+    previous2 = then.previous2;
+    goal.resume = resume;
+  }
+  for (int cycle = first_cycle;; ++cycle, resumes = false, goal.resume = nullptr) {
     s.residual(*outer, r, b, x);
     const std::vector<double> r_norm2 = s.norm2(r);
-    bool working = false;
-    for (std::size_t v = 0; v < n; ++v) {
+    bool working = resumes;
+    for (std::size_t v = 0; v < n && !resumes; ++v) {
       SolveResult& result = results[v];
       const double tolerance2 = tolerance_of(v) * tolerance_of(v) * b_norm2[v];
       if (goal.target2[v] == infinite) continue;
@@ -640,7 +687,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
       previous2[v] = goal.r_norm2[v] = goal.least2[v] = r_norm2[v];
       working = set_goal(v, cycle) || working;
     }
-    if (!working && goal.by_multigrid && s.settings.multigrid->fallback) {
+    if (!working && !resumes && goal.by_multigrid && s.settings.multigrid->fallback) {
       // Only when multigrid is done with all of them: what becomes of one must not depend on those beside it.
       goal.by_multigrid = false;
       goal.solver = find_krylov_solver(fallback_solver);
@@ -662,7 +709,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     const runtime::GraphState<VectorStatus> mask(done, 1);
     const runtime::Guard working_ones(&mask.handle());
     const bool shifted = shares && cycle == 0;
-    if (s.deflates() && s.deflation->serves(outer->parity()) && !shifted) {
+    if (s.deflates() && s.deflation->serves(outer->parity()) && !shifted && !resumes) {
       s.deflation->correction(*s.prepared.outer, *outer, goal.mass, e, r);
       for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
       s.residual(*outer, r, b, x);
@@ -681,10 +728,22 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
         return progress(spent + iterations, worst);
       };
     if (snapshots.due && !shifted && physical == nullptr && !solutions.empty())
-      goal.observe = [&](const KrylovState& seen, const std::function<KrylovState()>& now) {
+      goal.observe = [&, cycle](const KrylovState& seen, const std::function<KrylovSnapshot()>& now) {
         if (!snapshots.due(spent + seen.status.step)) return;
+        if (snapshots.take_state) {
+          const CorrectionNumbers numbers{.cycle = cycle,
+                                          .spent = spent,
+                                          .by_multigrid = goal.by_multigrid ? 1 : 0,
+                                          .target2 = goal.target2,
+                                          .r_norm2 = goal.r_norm2,
+                                          .least2 = goal.least2,
+                                          .previous2 = previous2,
+                                          .budget = goal.budget};
+          return snapshots.take_state(s.state_of(numbers, results, x, e.of(outer->parity()), now(), solutions[0].box()));
+        }
         const std::vector<HostField> iterates = s.copy_of_iterate(*outer, x, e, r, working_ones, solutions[0].box());
-        const KrylovState then = now();
+        KrylovState then;
+        std::memcpy(static_cast<void*>(&then), now().numbers.data(), sizeof then);
         std::vector<int> iterations(n);
         for (std::size_t v = 0; v < n; ++v)
           iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0

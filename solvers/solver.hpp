@@ -43,6 +43,9 @@ struct SolveRequest {
   /// Submits tasks that write the initial guesses, in place of those that the solutions are: on all ranks or on none. Not with a fifth
   /// dimension.
   LoadSources guess = {};
+  /// What a solve of the same right-hand sides, with the same settings, had come to, in place of guesses but for its solutions where it has
+  /// no fields. Not with settings.recycle, whose modes nobody keeps.
+  const SolveState* resume = nullptr;
 };
 
 /// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each

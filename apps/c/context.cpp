@@ -79,10 +79,29 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 4> three_point_keys{"three-points", "currents", "current-momenta", "sinks"};
-constexpr std::array<std::string_view, 21> command_keys{
-    "gauge",        "lattice",         "reunitarize",     "action",           "source", "columns", "in-flight", "bound", "residual-history",
-    "rank-weights", "share",           "checkpoint",      "checkpoint-every", "out",    "json",    "trace",     "graph", "decisions",
-    "deflate",      "multigrid-setup", "low-mode-average"};
+constexpr std::array<std::string_view, 23> command_keys{"gauge",
+                                                        "lattice",
+                                                        "reunitarize",
+                                                        "action",
+                                                        "source",
+                                                        "columns",
+                                                        "in-flight",
+                                                        "bound",
+                                                        "residual-history",
+                                                        "rank-weights",
+                                                        "share",
+                                                        "checkpoint",
+                                                        "checkpoint-every",
+                                                        "out",
+                                                        "json",
+                                                        "trace",
+                                                        "graph",
+                                                        "decisions",
+                                                        "deflate",
+                                                        "multigrid-setup",
+                                                        "low-mode-average",
+                                                        "krylov-state",
+                                                        "redundant"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

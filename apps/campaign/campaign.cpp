@@ -42,7 +42,9 @@ constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
                                {"bound", "use `quarkstar solve` for one configuration"},
                                {"residual-history", "use `quarkstar solve` for one configuration"},
                                {"checkpoint", has_journal},
-                               {"checkpoint-every", has_journal}};
+                               {"checkpoint-every", has_journal},
+                               {"krylov-state", has_journal},
+                               {"redundant", has_journal}};
 
 /// One text, or a list of them.
 std::vector<std::string> texts_of(const toml::node& node, const std::string& where, const std::string& example) {

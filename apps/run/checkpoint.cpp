@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -50,11 +52,18 @@ std::uint32_t crc32_of(std::string_view text) {
   return sum.sums()[0];
 }
 
-/// Checksums of a whole field, from the parts of all ranks.
-Checksums checksums(Job& job, std::span<const std::complex<double>> field, const Box& part, const Coord& lattice) {
-  format::PayloadChecksum mine = empty_sum(site_bytes_of(field, part));
-  format::add_box(mine, part, lattice, std::as_bytes(field));
-  return format::over_ranks(job, mine).sums();
+/// Checksums of whole fields, from the parts of all ranks.
+Checksums checksums(Job& job, std::span<const std::span<const std::complex<double>>> fields, const Box& part, const Coord& lattice) {
+  std::vector<Checksums> all;
+  for (const auto& field : fields) {
+    format::PayloadChecksum mine = empty_sum(site_bytes_of(field, part));
+    format::add_box(mine, part, lattice, std::as_bytes(field));
+    all.push_back(format::over_ranks(job, mine).sums());
+  }
+  if (all.empty()) return {};
+  if (all.size() == 1) return all.front();
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(all));
+  return {crc32_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), static_cast<std::uint32_t>(all.size())};
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
@@ -71,18 +80,32 @@ struct Header {
   std::string problem;
   int iterations = 0;
   Checksums checksums{};
+  std::size_t fields = 1, numbers = 0;  ///< bytes of numbers
+  std::uint32_t checksum_of_numbers = 0;
 };
 
+json fields_of(const Header& header) {
+  json fields{{"format", restart_format}, {"problem", header.problem}, {"iterations", header.iterations}, {"checksums", header.checksums}};
+  if (header.numbers > 0)
+    fields.update({{"fields", header.fields}, {"numbers", header.numbers}, {"numbers-checksum", header.checksum_of_numbers}});
+  return fields;
+}
+
+Header header_of(const json& fields) {
+  return {fields.at("problem").get<std::string>(), fields.at("iterations").get<int>(),      fields.at("checksums").get<Checksums>(),
+          fields.value("fields", std::size_t{1}),  fields.value("numbers", std::size_t{0}), fields.value("numbers-checksum", 0u)};
+}
+
 std::string header_text(const Header& header) {
-  std::string text =
-      json{{"format", restart_format}, {"problem", header.problem}, {"iterations", header.iterations}, {"checksums", header.checksums}}
-          .dump();
+  std::string text = fields_of(header).dump();
   if (text.size() > header_bytes - digits_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
   text.resize(header_bytes - digits_bytes, ' ');
   return text + fmt::format("{:08x}", crc32_of(text));
 }
 
-Header read_header(const std::string& path, const std::string& problem, const Coord& lattice, std::size_t site_bytes) {
+bool is_of(const std::string& problem, const std::string& wanted) { return wanted.empty() || problem == wanted; }
+
+Header read_header(const std::string& path, const Coord& lattice, std::size_t site_bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) refuse_to_guess(path, errno);
   std::string text(header_bytes, '\0');
@@ -97,13 +120,11 @@ Header read_header(const std::string& path, const std::string& problem, const Co
     const json fields = json::parse(text);
     if (fields.at("format") != restart_format) refuse(path, "this is not a restart file of this version");
     if (digits != fmt::format("{:08x}", crc32_of(text))) refuse(path, "the header does not match the restart file's checksum");
-    header = {fields.at("problem").get<std::string>(), fields.at("iterations").get<int>(), fields.at("checksums").get<Checksums>()};
+    header = header_of(fields);
   } catch (const json::exception&) {
     refuse(path, "this is not a restart file");
   }
-  if (!problem.empty() && header.problem != problem)
-    refuse(path, fmt::format("the restart file belongs to another problem ({})", header.problem));
-  const std::uint64_t expected = header_bytes + static_cast<std::uint64_t>(volume(lattice)) * site_bytes;
+  const std::uint64_t expected = header_bytes + header.numbers + static_cast<std::uint64_t>(volume(lattice)) * site_bytes * header.fields;
   file.seekg(0, std::ios::end);
   if (const auto size = static_cast<std::uint64_t>(file.tellg()); size != expected)
     refuse(path, fmt::format("the restart file has {} bytes instead of {}", size, expected));
@@ -112,9 +133,21 @@ Header read_header(const std::string& path, const std::string& problem, const Co
 
 }  // namespace
 
+/// What read() finds.
+struct Checkpoint::Loaded {
+  std::string problem;
+  int iterations = 0;
+  std::string numbers;
+  std::vector<std::vector<std::complex<double>>> fields;
+};
+
 Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access)
     : folder_(std::move(folder)), lattice_(lattice), part_(part) {
   if (access == Access::read) return;
+  if (access == Access::redundant) {
+    parts_.emplace(folder_, lattice, part);
+    return;
+  }
   Job::current().on_root([this] {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
@@ -127,39 +160,150 @@ Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part
 
 std::string Checkpoint::path_of(const std::string& name) const { return fmt::format("{}/{}{}", folder_, name, ending); }
 
-std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::complex<double>> solution) const {
+std::optional<Checkpoint::Loaded> Checkpoint::read(const RestartKey& key, int components) const {
   Job& job = Job::current();
   const std::string path = path_of(key.name);
+  Loaded loaded;
+  const std::size_t site_bytes = static_cast<std::size_t>(components) * sizeof(std::complex<double>),
+                    mine = static_cast<std::size_t>(volume(part_.extents) * components);
+  if (parts_) {
+    const std::optional<PartSet> set = parts_->load(key.name + std::string(ending));
+    if (!set) return std::nullopt;
+    const Header header = header_of(json::parse(set->header));
+    loaded = {header.problem, header.iterations, {}, {}};
+    loaded.numbers.assign(reinterpret_cast<const char*>(set->numbers.data()), set->numbers.size());
+    for (const std::vector<std::byte>& bytes : set->fields) {
+      if (bytes.size() != mine * sizeof(std::complex<double>)) throw ShapeError("Checkpoint::load", "fields of another kind");
+      std::memcpy(loaded.fields.emplace_back(mine).data(), bytes.data(), bytes.size());
+    }
+    return loaded;
+  }
   bool found = false;
   job.on_root([&] { found = std::filesystem::exists(path); });
   if (!job.any(found)) return std::nullopt;
-  const std::size_t site_bytes = site_bytes_of(solution, part_);
   Header header;
-  job.together([&] { header = read_header(path, key.problem, lattice_, site_bytes); });
-  SharedFile file(job, path, SharedFile::Mode::read);
-  file.read({header_bytes, site_bytes, lattice_}, part_, std::as_writable_bytes(solution));
-  file.close();
-  const Checksums sums = checksums(job, solution, part_, lattice_);
   job.together([&] {
-    if (sums != header.checksums) refuse(path, "the data do not match the restart file's checksums");
+    header = read_header(path, lattice_, site_bytes);
+    loaded.numbers.resize(header.numbers);
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(header_bytes);
+    if (!file.read(loaded.numbers.data(), static_cast<std::streamsize>(loaded.numbers.size()))) refuse_to_guess(path, errno);
+    if (header.numbers > 0 && crc32_of(loaded.numbers) != header.checksum_of_numbers)
+      refuse(path, "the numbers do not match the restart file's checksum");
   });
-  return header.iterations;
+  loaded.problem = header.problem;
+  loaded.iterations = header.iterations;
+  if (!is_of(header.problem, key.problem)) return loaded;
+  SharedFile file(job, path, SharedFile::Mode::read);
+  std::vector<Numbers> parts;
+  std::uint64_t offset = header_bytes + header.numbers;
+  for (std::size_t i = 0; i < header.fields; ++i, offset += static_cast<std::uint64_t>(volume(lattice_)) * site_bytes) {
+    loaded.fields.emplace_back(mine);
+    file.read({offset, site_bytes, lattice_}, part_, std::as_writable_bytes(std::span(loaded.fields.back())));
+  }
+  file.close();
+  for (const auto& field : loaded.fields) parts.emplace_back(field);
+  const Checksums sums = checksums(job, parts, part_, lattice_);
+  job.together([&] {
+    if (!parts.empty() && sums != header.checksums) refuse(path, "the data do not match the restart file's checksums");
+  });
+  return loaded;
+}
+
+void Checkpoint::write(const RestartKey& key, std::span<const Numbers> fields, int iterations, std::span<const std::byte> numbers) const {
+  Job& job = Job::current();
+  const std::string_view text(reinterpret_cast<const char*>(numbers.data()), numbers.size());
+  Header header{key.problem, iterations, {}, fields.size(), numbers.size(), numbers.empty() ? 0 : crc32_of(text)};
+  if (parts_) {
+    std::vector<std::span<const std::byte>> bytes;
+    for (const Numbers& field : fields) bytes.push_back(std::as_bytes(field));
+    return parts_->save(key.name + std::string(ending), fields_of(header).dump(), numbers, bytes);
+  }
+  header.checksums = checksums(job, fields, part_, lattice_);
+  SiteRecords records{header_bytes + numbers.size(), fields.empty() ? 0 : site_bytes_of(fields[0], part_), lattice_};
+  const std::uint64_t of_field = static_cast<std::uint64_t>(volume(lattice_)) * records.record_bytes;
+  runtime::mpi::SharedOutput file(job, path_of(key.name));
+  file.on_root([&] {
+    file.root()->append(header_text(header));
+    file.root()->append(numbers);
+    if (!fields.empty()) file.root()->leave_room(of_field * fields.size());
+  });
+  for (std::size_t i = 0; i < fields.size(); ++i, records.offset += of_field) file.fill(records, part_, std::as_bytes(fields[i]));
+  file.commit();
+}
+
+std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::complex<double>> solution) const {
+  const std::optional<Loaded> loaded = read(key, static_cast<int>(solution.size() / static_cast<std::size_t>(volume(part_.extents))));
+  if (!loaded) return std::nullopt;
+  Job::current().together([&] {
+    if (!is_of(loaded->problem, key.problem))
+      refuse(path_of(key.name), fmt::format("the restart file belongs to another problem ({})", loaded->problem));
+  });
+  std::copy(loaded->fields[0].begin(), loaded->fields[0].end(), solution.begin());
+  return loaded->iterations;
 }
 
 void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
-  Job& job = Job::current();
   // A field that is not finite is no start for anything: the file of before stays.
   const auto finite = [](const std::complex<double>& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
-  if (job.any(!std::all_of(solution.begin(), solution.end(), finite))) return;
-  const Checksums sums = checksums(job, solution, part_, lattice_);
-  const SiteRecords records{header_bytes, site_bytes_of(solution, part_), lattice_};
-  runtime::mpi::SharedOutput file(job, path_of(key.name));
-  file.on_root([&] {
-    file.root()->append(header_text(Header{key.problem, iterations, sums}));
-    file.root()->leave_room(static_cast<std::uint64_t>(volume(lattice_)) * records.record_bytes);
+  if (Job::current().any(!std::all_of(solution.begin(), solution.end(), finite))) return;
+  write(key, {{solution}}, iterations, {});
+}
+
+std::optional<SolveState> Checkpoint::load_state(const RestartKey& key, int components) const {
+  std::optional<Loaded> loaded = read(key, components);
+  if (!loaded) return std::nullopt;
+  if (!is_of(loaded->problem, key.problem)) {
+    if (Job::current().is_root())
+      spdlog::warn(
+          "{}: this state of a solver is of another problem, or of other settings or another version: the solve goes on from solutions "
+          "alone",
+          path_of(key.name));
+    return std::nullopt;
+  }
+  SolveState state;
+  const json numbers = json::from_cbor(loaded->numbers);
+  for (const json& one : numbers.at("results")) {
+    SolveResult& result = state.results.emplace_back();
+    result.reason = static_cast<StopReason>(one.at("reason").get<int>());
+    result.iterations = one.at("iterations");
+    result.restarts = one.at("restarts");
+    result.refreshes = one.at("refreshes");
+    result.true_residual = one.at("residual");
+    result.residual_history = one.at("history").get<std::vector<double>>();
+  }
+  const auto& bytes = numbers.at("numbers").get_binary();
+  state.numbers.assign(reinterpret_cast<const std::byte*>(bytes.data()), reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
+  for (auto& field : loaded->fields) (state.fields.emplace_back(components, part_)).data = std::move(field);
+  return state;
+}
+
+void Checkpoint::save_state(const RestartKey& key, const SolveState& state) const {
+  json results = json::array();
+  int most = 0;
+  for (const SolveResult& result : state.results) {
+    results.push_back({{"reason", static_cast<int>(result.reason)},
+                       {"iterations", result.iterations},
+                       {"restarts", result.restarts},
+                       {"refreshes", result.refreshes},
+                       {"residual", result.true_residual},
+                       {"history", result.residual_history}});
+    most = std::max(most, result.iterations);
+  }
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(state.numbers.data());
+  const std::vector<std::uint8_t> numbers =
+      json::to_cbor({{"results", std::move(results)}, {"numbers", json::binary({bytes, bytes + state.numbers.size()})}});
+  std::vector<Numbers> fields;
+  for (const HostField& field : state.fields) fields.emplace_back(field.data);
+  write(key, fields, most, std::as_bytes(std::span(numbers)));
+}
+
+void Checkpoint::remove_state(const RestartKey& key) const {
+  if (parts_) return parts_->remove(key.name + std::string(ending));
+  Job::current().on_root([&] {
+    std::error_code ignored;
+    std::filesystem::remove(path_of(key.name), ignored);
   });
-  file.fill(records, part_, std::as_bytes(solution));
-  file.commit();
 }
 
 bool worth_saving(const SolveResult& result) {

@@ -1,9 +1,10 @@
 #pragma once
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
+#include "apps/run/part_files.hpp"
 #include "apps/run/run_watch.hpp"
 #include "codelets/field/source.hpp"
 #include "runtime/cut/decomposition.hpp"
-#include "solvers/settings.hpp"
+#include "solvers/solve_state.hpp"
 
 #include <complex>
 #include <functional>
@@ -22,10 +23,11 @@ struct RestartKey {
 /// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file
 /// holds a header of 4096 bytes (problem, iterations, checksums of the data in JSON, filled up with blanks; the last 8 are the crc32 of the
 /// others in hexadecimal digits) and the solution on the whole lattice, lexicographic, so that any number of ranks can go on. Every rank
-/// writes and reads its own part. All calls are collective, when no task is running.
+/// writes and reads its own part. A solve's state has its numbers in between, and several fields. Where all hosts have no folder in common
+/// the same goes into part files. All calls are collective, when no task is running.
 class Checkpoint {
  public:
-  enum class Access { write, read };
+  enum class Access { write, read, redundant };  ///< the last: write, as PartFiles
   /// part: the box of this rank's part of every solution. One job at a time owns a folder in which it writes: temporary files that killed
   /// ones left there go. A folder that is only read stays as it is.
   Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access = Access::write);
@@ -38,12 +40,22 @@ class Checkpoint {
   /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.
   void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
 
+  /// The same of a solve. Nothing, with a warning, where the file is of another problem: then solutions are all there is to go on from.
+  std::optional<SolveState> load_state(const RestartKey& key, int components) const;
+  void save_state(const RestartKey& key, const SolveState& state) const;
+  void remove_state(const RestartKey& key) const;
+
  private:
+  using Numbers = std::span<const std::complex<double>>;
+  struct Loaded;
   std::string path_of(const std::string& name) const;
+  std::optional<Loaded> read(const RestartKey& key, int components) const;
+  void write(const RestartKey& key, std::span<const Numbers> fields, int iterations, std::span<const std::byte> numbers) const;
 
   std::string folder_;
   Coord lattice_;
   Box part_;
+  std::optional<PartFiles> parts_;
 };
 
 /// Whether a restart file should hold what a solve has ended with: an answer or a way to one, not what a breakdown or a NaN has left,

@@ -289,6 +289,11 @@ void check_complete(const RunConfig& config) {
   if (config.out.empty() && config.json.empty()) refuse("out", "nowhere to write the results", "give --out DIR, --json FILE or both");
   if (config.checkpoint_every > 0 && config.checkpoint.empty())
     refuse("checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
+  for (const auto& [key, given] : {std::pair{"krylov-state", config.krylov_state}, {"redundant", config.redundant}})
+    if (given && config.checkpoint.empty()) refuse(key, "there are no restart files", "give --checkpoint DIR, or leave it out");
+  if (config.krylov_state && config.solver.recycle > 0)
+    refuse("krylov-state", "a solve also depends on modes gathered by solves before, which no file keeps",
+           "leave out one of krylov-state and recycle");
   if (config.bound && config.solver.in_flight > 1)
     refuse("bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
   if (!config.graph.empty() && config.solver.in_flight > 1)

@@ -62,6 +62,8 @@ struct RunConfig {
   std::string multigrid_setup;                             ///< folder of null vectors; empty: none
   bool low_mode_average = false;                           ///< local mesons also with the part of the deflation's modes from all sites
   int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
+  bool krylov_state = false;                               ///< restart files hold the state of solves too
+  bool redundant = false;                                  ///< restart files are PartFiles
   bool bound = false;                                      ///< compare each solve's time with lower bounds
   bool residual_history = false;                           ///< the JSON lists every residual
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where

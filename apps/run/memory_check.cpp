@@ -78,7 +78,10 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       columns_come_to_host(config)
           ? static_cast<double>(most_sources_at_once(config, groups_at_once) * config.columns.size() * config.masses().size())
           : 0;
-  const double saved = config.solver.snapshots ? groups_at_once * most : 0;
+  // A state has the solution and, two in one, r, x, what lasts of the solver's fields, and below double precision a sum.
+  const RecurrenceMemory of_solver = find_krylov_solver(config.solver.solver)->memory(config.solver.restart, most);
+  const double of_state = config.krylov_state ? 1 + 0.5 * (4 + of_solver.lasting) : 0;
+  const double saved = config.solver.snapshots ? groups_at_once * most * std::max(1.0, of_state) : 0;
   host.other += static_cast<double>(volume(islands.front().part().extents)) * (kept + saved + host_vectors(config)) * 2 * components *
                     sizeof(double) +
                 host.fields.tables;

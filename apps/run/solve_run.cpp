@@ -1,6 +1,7 @@
 #include "apps/run/solve_run.hpp"
 
 #include "apps/run/eigen_file.hpp"
+#include "apps/run/group_files.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
@@ -52,40 +53,6 @@ double residual_fraction(double residual, double tolerance) {
   if (!(residual > 0) || !(tolerance < 1)) return 0;
   return std::clamp(std::log(residual) / std::log(tolerance), 0.0, 1.0);
 }
-
-/// The restart files of a group.
-class GroupFiles {
- public:
-  GroupFiles(RunState& run, const std::string& equation, const std::vector<RightHandSide>& group)
-      : every_(run.config.checkpoint_every), requests_(run.save_requests), done_before_(group.size(), 0) {
-    if (run.config.checkpoint.empty()) return;
-    for (const RightHandSide& side : group) {
-      const SourceState& source = run.sources[side.source];
-      checkpoints_.push_back(&*source.checkpoint);
-      keys_.push_back(restart_key(equation, source.run.report.config.source, side.column, run.named_mass(side.mass)));
-    }
-  }
-  /// Where there are files.
-  void load(std::vector<HostField>& solutions) {
-    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
-  }
-  void save(std::size_t v, const HostField& solution, int iterations) const {
-    if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
-  }
-  Snapshots snapshots() {
-    if (keys_.empty()) return {};
-    return {restart_file_due(every_, requests_), [this](std::span<const HostField> solutions, std::span<const int> iterations) {
-              for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
-            }};
-  }
-
- private:
-  int every_;
-  SaveRequests& requests_;
-  std::vector<const Checkpoint*> checkpoints_;  ///< of each right-hand side, as the keys; none without files
-  std::vector<RestartKey> keys_;
-  std::vector<int> done_before_;
-};
 
 /// Iterations of right-hand sides that were solved together: "120", "118 to 121".
 std::string iterations_text(const std::vector<SolveResult>& results) {
@@ -229,7 +196,7 @@ class OperatorSolves {
     const bool has_files = !config.checkpoint.empty(), quiet_files = has_files && runtime::mpi::Job::current().is_distributed();
     if (quiet_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
-    files.load(solutions);
+    const std::optional<SolveState> state = files.load(solutions);
     const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.kept.meter.read();
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
@@ -249,7 +216,8 @@ class OperatorSolves {
                                   lattice = on_graph.even.lattice();
                                   for (std::size_t s = 0; s < run_.sources.size(); ++s)
                                     run_.sources[s].correlators.contract(s, group, on_graph, of_vectors, smearers);
-                                });
+                                },
+                                {.resume = state ? &*state : nullptr});
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
@@ -271,6 +239,7 @@ class OperatorSolves {
     for (std::size_t v = 0; has_files && v < n; ++v)
       if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
         files.save(v, solutions[v], results[v].iterations);
+    if (!stopped && !given_up) files.end(results);
     if (given_up) throw Interrupted{config.checkpoint};
     double worst = 0;
     for (const SolveResult& result : results) worst = std::max(worst, result.true_residual);
@@ -514,7 +483,8 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   for (SourceRun& source : sources) {
     run.sources.push_back({source, unsolved, config.columns.size() * masses.size(), SourceCorrelators(source.report.config)});
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
-      run.sources.back().checkpoint.emplace(folder, decomposition.lattice(), decomposition.part());
+      run.sources.back().checkpoint.emplace(folder, decomposition.lattice(), decomposition.part(),
+                                            config.redundant ? Checkpoint::Access::redundant : Checkpoint::Access::write);
   }
   run.make_smearers();
   session.wait_all();

@@ -6,7 +6,7 @@ namespace quarkstar {
 namespace bicgstab_steps {
 namespace {
 
-class Bicgstab : public RecurrenceOn<State, 4> {
+class Bicgstab : public RecurrenceOn<State, 2, 2> {
  public:
   Bicgstab(LinearOperator& a, const KrylovLimits& limits, int vectors) : RecurrenceOn(a, limits, vectors, 3) {}
 

@@ -16,7 +16,7 @@ State start_of(const KrylovLimits& limits, int vectors) {
   return start;
 }
 
-class BlockConjugateGradient : public RecurrenceOn<State, 2> {
+class BlockConjugateGradient : public RecurrenceOn<State, 1, 1> {
  public:
   BlockConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int vectors)
       : RecurrenceOn(a, limits, start_of(limits, vectors), vectors) {}

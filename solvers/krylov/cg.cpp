@@ -7,7 +7,7 @@ namespace quarkstar {
 namespace cg_steps {
 namespace {
 
-class ConjugateGradient : public RecurrenceOn<State, 2> {
+class ConjugateGradient : public RecurrenceOn<State, 1, 1> {
  public:
   ConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int vectors) : RecurrenceOn(a, limits, vectors, 1) {}
 

@@ -8,7 +8,7 @@ namespace quarkstar {
 namespace cgnr_steps {
 namespace {
 
-class CgNormalEquations : public RecurrenceOn<State, 3> {
+class CgNormalEquations : public RecurrenceOn<State, 1, 2> {
  public:
   CgNormalEquations(LinearOperator& a, const KrylovLimits& limits, int vectors) : RecurrenceOn(a, limits, vectors, 1) {}
 

@@ -37,7 +37,7 @@ State start_of(const KrylovLimits& limits, int vectors) {
   return start;
 }
 
-class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 2> {
+class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 0, true> {
  public:
   GeneralisedConjugateResidual(LinearOperator& a, const KrylovLimits& limits, int vectors)
       : GeneralisedConjugateResidual(a, limits, start_of(limits, vectors)) {}

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +36,17 @@ struct Pauses {
   std::function<void(const Field& x)> at{};
 };
 
+/// What the next step of a Krylov solve reads beside A: another solve with these and the same limits goes on with the same bits.
+struct KrylovSnapshot {
+  std::vector<std::byte> numbers;    ///< its state, which begins with a KrylovState, with what is behind that; then the history so far
+  std::vector<const Field*> fields;  ///< x, r, and of the recurrence those that last
+};
+/// Of a solve that goes on. load: submits tasks that write the fields, which are in the order of the snapshot's.
+struct KrylovResume {
+  std::span<const std::byte> numbers{};
+  std::function<void(std::span<const Field* const> fields)> load{};  ///< empty: a solve from x = 0
+};
+
 /// Where a Krylov solve must end, for each right-hand side.
 struct KrylovLimits {
   PerVector target_norm2{};  ///< converged when |r|^2 <= this
@@ -50,7 +63,8 @@ struct KrylovLimits {
   Pauses pauses{};                ///< obeyed by solvers that can (NamedKrylovSolver::pauses)
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
-  std::function<void(const KrylovState& seen, const std::function<KrylovState()>& now)> observe{};
+  std::function<void(const KrylovState& seen, const std::function<KrylovSnapshot()>& now)> observe{};
+  KrylovResume resume{};  ///< x and r, whatever they hold, are overwritten
 };
 
 /// Iterations whose residual is kept; a limit far above what a solve needs must not cost its memory.
@@ -88,6 +102,7 @@ using MakeRecurrence = std::unique_ptr<Recurrence> (*)(LinearOperator& a, const 
 struct RecurrenceMemory {
   int fields;               ///< work vectors for each right-hand side besides x and r
   std::size_t state_bytes;  ///< of its state on the graph
+  int lasting = 0;          ///< of the fields, those that last from one batch to the next
 };
 
 /// A solver by name and what it can do. A new one is a file, which makes this with solver_by() (recurrence.hpp), and a line in solvers.inc.

@@ -15,7 +15,7 @@ State start_of(const KrylovLimits& limits, int shifts) {
   return start;
 }
 
-class MultishiftConjugateGradient : public RecurrenceOn<State, 2> {
+class MultishiftConjugateGradient : public RecurrenceOn<State, 1, 1> {
  public:
   MultishiftConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int shifts)
       : RecurrenceOn(a, limits, start_of(limits, shifts), 1) {

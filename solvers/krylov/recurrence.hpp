@@ -4,6 +4,10 @@
 #include "solvers/krylov/batches.hpp"
 #include "solvers/krylov/krylov.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 namespace quarkstar {
 
 /// A Krylov method for A x = r and n vectors: its work fields, its numbers on the graph, and the tasks of its steps. begin(), step() and
@@ -69,15 +73,41 @@ State initial_state(const KrylovLimits& limits, int vectors) {
   return state;
 }
 
+/// The state with what is behind it, and the history so far. Waits for the tasks before it.
+template <class State>
+std::vector<std::byte> numbers_of(const runtime::GraphState<State>& state) {
+  const runtime::HostView<std::byte> bytes(state.handle());
+  std::vector<std::byte> numbers(bytes.get(), bytes.get() + state.handle().bytes());
+  const auto& now = *reinterpret_cast<const State*>(bytes.get());
+  const runtime::HostView<std::byte> history(state.history());
+  const int noted = std::min(now.status.step * now.vectors, state.most_steps());
+  numbers.insert(numbers.end(), history.get(), history.get() + static_cast<std::size_t>(noted) * sizeof(double));
+  return numbers;
+}
+
+/// The inverse. Steps and refreshes are counted anew; returns the refreshes so far.
+template <class State>
+int set_numbers(const runtime::GraphState<State>& state, std::span<const std::byte> numbers) {
+  const std::size_t of_state = state.handle().bytes();
+  if (numbers.size() < of_state || numbers.size() > of_state + state.history().bytes())
+    throw ShapeError("Recurrence", "the numbers of another solver, or of other limits");
+  const runtime::HostView<std::byte> bytes(state.handle(), runtime::HostAccess::overwrite);
+  std::memcpy(bytes.get(), numbers.data(), of_state);
+  const runtime::HostView<std::byte> history(state.history(), runtime::HostAccess::modify);
+  std::memcpy(history.get(), numbers.data() + of_state, numbers.size() - of_state);
+  auto& status = reinterpret_cast<State*>(bytes.get())->status;
+  status.steps_taken = static_cast<std::int32_t>(state.steps_submitted());
+  return std::exchange(status.refreshes, 0);
+}
+
 /// Runs iteration(bool refresh) until the graph stops (batches.hpp). cycle: of solvers whose iterations differ but repeat after so many;
-/// the last one of a cycle is then the place for a refresh, whether there are refreshes or not.
+/// the last one of a cycle is then the place for a refresh, whether there are refreshes or not. fields: of a KrylovSnapshot.
 template <class State, class Iteration>
 KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
-                             Iteration&& iteration, int cycle = 0) {
+                             Iteration&& iteration, int cycle = 0, const std::vector<const Field*>& fields = {}) {
   const auto proceed = [&](const State& seen) { return !progress || progress(seen.status.step, seen.norm2); };
   const auto observe = [&](const State& seen) {
-    if (limits.observe)
-      limits.observe(seen, [&state] { return static_cast<const KrylovState&>(*runtime::HostView<State>(state.handle())); });
+    if (limits.observe) limits.observe(seen, [&] { return KrylovSnapshot{numbers_of(state), fields}; });
   };
   const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
   const auto [seen, idle, interrupted] =
@@ -99,23 +129,36 @@ inline runtime::PartialSums partial_sums_of(const LinearOperator& a, int sums_a_
   return runtime::PartialSums(static_cast<int>(a.lattice()->local_blocks().size()), sums_a_vector * a.vectors());
 }
 
-/// A recurrence whose numbers are a State. Fields: its work fields; FieldsADirection: and for each of KrylovLimits::restart directions.
-template <class State, int Fields, int FieldsADirection = 0>
+/// A recurrence whose numbers are a State. Lasting: its work fields that a step reads as the one before has left them; Scratch: those that
+/// it writes first; directions: whether there are also two for each of KrylovLimits::restart directions, of which the first may be read
+/// until the solve ends, the second within a cycle.
+template <class State, int Lasting, int Scratch, bool directions = false>
 class RecurrenceOn : public Recurrence {
+  static_assert(!directions || Lasting + Scratch == 0);  // or those that last would not come first
+
  public:
-  static constexpr bool keeps_directions = FieldsADirection > 0;
+  static constexpr bool keeps_directions = directions;
   static RecurrenceMemory memory(int restart, int vectors) {
-    return {fields(restart), 2 * sizeof(State) + tail_bytes(restart, vectors)};  // the state has a mirror
+    return {fields(restart), 2 * sizeof(State) + tail_bytes(restart, vectors), lasting(restart)};  // the state has a mirror
   }
 
   KrylovResults solve(const Field& x, const Field& r, const KrylovProgress& progress) final {
-    blas::submit<blas::Fill>({&x}, {0.0});
-    begin(x, r);
+    std::vector<const Field*> last{&x, &r};
+    for (int i = 0; i < lasting(limits_.restart); ++i) last.push_back(&work_[static_cast<std::size_t>(i)]);
+    int refreshes = 0;
+    if (limits_.resume.load) {
+      refreshes = set_numbers(state_, limits_.resume.numbers);
+      limits_.resume.load(last);
+    } else {
+      blas::submit<blas::Fill>({&x}, {0.0});
+      begin(x, r);
+    }
     const auto go_on = [&] {
       return run_iterations(
-          state_, limits_, progress, [&](bool place) { step(x, r, place); }, cycle());
+          state_, limits_, progress, [&](bool place) { step(x, r, place); }, cycle(), last);
     };
     KrylovResults results = go_on();
+    results.refreshes += refreshes;
     for (bool ended = !pauses(limits_); !ended;) {
       limits_.pauses.at(x);
       if (results.interrupted) {  // the vectors that would go on, which have stopped for the pause alone
@@ -158,10 +201,11 @@ class RecurrenceOn : public Recurrence {
   runtime::GraphState<State> state_;
   const runtime::PartialSums sums_;
   const runtime::Guard s_;   ///< tasks work on the vectors that run
-  std::vector<Field> work_;  ///< fields that A takes and gives: first the Fields, then those of directions
+  std::vector<Field> work_;  ///< fields that A takes and gives: those that last, scratch, the first of all directions, the second of all
 
  private:
-  static constexpr int fields(int restart) { return Fields + FieldsADirection * restart; }
+  static constexpr int fields(int restart) { return Lasting + Scratch + (directions ? 2 * restart : 0); }
+  static constexpr int lasting(int restart) { return Lasting + (directions ? restart : 0); }
   static constexpr std::size_t tail_bytes(int restart, int vectors) {
     if constexpr (requires { State::has_tail; }) return State::tail_bytes(restart, vectors);
     else return 0;

@@ -26,10 +26,14 @@ unshare --uts true 2> why.txt || { echo "SKIPPED network: no host names of one's
 
 # What mpirun calls in place of ssh: agent ADDRESS COMMAND...
 cat > agent <<END
+#!/usr/bin/env bash
 host=\${1##*.}
 shift
+# A host that is lost is lost with its disk.
+[ -n "\$(ip link show "${id}v\$host" up)" ] || { rm -rf "$folder/kept/host\$host"; exit 255; }
 exec ip netns exec "$id\$host" unshare --uts bash -c 'hostname "host\$0"; eval "\$1"' "\$host" "\$*"
 END
+chmod +x agent
 # across COUNT ARGUMENT...: a rank on each of the first COUNT hosts.
 across() {
   local count=$1 where
@@ -126,3 +130,23 @@ finish "$cut"
 [ $code != 124 ] || { cat stderr.txt; die "the job did not end when a link was cut"; }
 # By us or by mpirun, whoever notices first.
 named 'no answer from rank 3 \(host4\)|Remote daemon: .* on node [0-9.]+\.4$' "the host behind the cut link is not named"
+
+# The link of a host is cut, and its kept files are lost: the launcher leaves it out, and the spare goes on from the copies with the same bits.
+cd "$folder"
+ip link set "${id}v4" up
+leave_nothing
+short=(solve --gauge "$folder/large.ildg" --kappa 0.165 --tol 1e-12 --columns 0,1 --nrhs 1 --threads 1 --residual-history)
+expect 0 '^wrote one.json' "${short[@]}" --json one.json
+(
+  until ls kept/host3/state-* > /dev/null 2>&1; do sleep 0.1; done
+  ip link set "${id}v2" down
+) &
+code=0
+timeout 900 "${QUARKSTAR_SOURCE_DIR:-$here/../..}/scripts/relaunch" --hosts "$(printf "$net.%s," "${hosts[@]}")" --spares 1 --ssh "$folder/agent" -- \
+  --allow-run-as-root --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" --mca oob_tcp_if_include "$net.0/24" --bind-to none --wdir "$PWD" -x STARPU_SILENT \
+  "$QUARKSTAR" "${short[@]}" --checkpoint "$folder/kept" --redundant --krylov-state --checkpoint-every 4 --check-every 4 --watchdog 20 --json spare.json \
+  > stdout.txt 2> stderr.txt || code=$?
+[ $code = 0 ] || { cat stdout.txt stderr.txt; die "exit code $code of the launcher"; }
+named "relaunch: host $net.2 does not answer: it is left out" "the host that is lost is not named"
+named "relaunch: start 2 on $net.1 $net.3 $net.4" "the spare does not take its place"
+cmp <(histories one.json) <(histories spare.json) || die "other bits behind a lost host"

@@ -69,6 +69,39 @@ TEST_CASE("a restart file gives back what was saved") {
   CHECK(checkpoint.load(key, loaded).value_or(0) == 17);
 }
 
+TEST_CASE("copies of parts are kept on the next host") {
+  CHECK(partners(std::vector{0, 1, 2, 3}) == std::vector{1, 2, 3, 0});
+  CHECK(partners(std::vector{0, 0, 1, 1}) == std::vector{2, 3, 0, 1});
+  CHECK(partners(std::vector{0, 1, 0, 1, 1}) == std::vector{1, 0, 3, 2, 0});
+  CHECK(partners(std::vector{0, 0, 0}) == std::vector{1, 2, 0});
+  CHECK(partners(std::vector{0}) == std::vector{0});
+}
+
+TEST_CASE("the state of a solve comes back, from one file and from part files") {
+  for (const auto access : {Checkpoint::Access::write, Checkpoint::Access::redundant}) {
+    const TemporaryFolder folder;
+    const Box whole{{}, lattice};
+    const Checkpoint checkpoint(folder.file("restart"), lattice, whole, access);
+    SolveState state;
+    state.results.resize(2);
+    state.results[1] = {.reason = StopReason::converged, .iterations = 12, .true_residual = 0.1, .residual_history = {0.5, 1.0 / 3}};
+    state.numbers = {std::byte{1}, std::byte{0}, std::byte{255}};
+    for (int i = 0; i < 3; ++i) state.fields.emplace_back(12, whole).data = random_field();
+    state.fields[1].data[7] = {-0.0, 5e-324};
+    CHECK_FALSE(checkpoint.load_state(key, 12).has_value());
+    checkpoint.save_state(key, state);
+    const std::optional<SolveState> found = checkpoint.load_state(key, 12);
+    REQUIRE(found.has_value());
+    CHECK(found->numbers == state.numbers);
+    CHECK(found->results[1].residual_history == state.results[1].residual_history);
+    CHECK(found->results[1].iterations == 12);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(found->fields[i].data == state.fields[i].data);
+    CHECK_FALSE(checkpoint.load_state({key.name, "another problem"}, 12).has_value());
+    checkpoint.remove_state(key);
+    CHECK_FALSE(checkpoint.load_state(key, 12).has_value());
+  }
+}
+
 TEST_CASE("a damaged restart file is refused, whatever byte it is") {
   const TemporaryFolder folder;
   const Checkpoint checkpoint(folder.file("restart"), lattice, {{}, lattice});
