@@ -228,6 +228,7 @@ typedef struct qs_solve_options {
 
 /* Solves for sources->count right-hand sides, as many together as the operator's setting nrhs says, or for one source and several masses
  * where its setting solver is multishift. results: one a solution, struct_size set in the first, or NULL. options may be NULL.
+ * A solution may take the place of its own source, with multishift any one that of the source; else no two arrays may overlap.
  * QS_NOT_CONVERGED where one has not. */
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
@@ -244,6 +245,7 @@ typedef struct qs_apply_options {
    * nor written. Staggered: D. */
   qs_parity parity;
 } qs_apply_options;
+/* An image may take the place of its own vector; else no two arrays may overlap. Not of an action with a fifth dimension. */
 qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, const qs_vectors *vectors, const qs_vectors *images);
 
 /* ---- eigenvectors and deflation */

@@ -471,6 +471,17 @@ static void many(qs_gauge *gauge) {
   CHECK(results[0].residual > 1e-8); /* it was not solved to the others' tolerance */
   x->vectors.count = 2;
   FAILS(QS_ERROR_INPUT, "3 masses", "masses", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  /* More masses than go together, with a solution in the place of the source. */
+  double series[most];
+  for (int m = 0; m < most; ++m) series[m] = 0.2 + 0.05 * m;
+  options = (qs_solve_options){.struct_size = sizeof options, .masses = series};
+  x->vectors.count = image->vectors.count = most;
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, NULL));
+  memcpy(of(image, 0), of(b, 0), reals * sizeof(double));
+  b->data[0] = of(image, 0);
+  OK(qs_operator_solve(op, &options, &b->vectors, &image->vectors, NULL));
+  CHECK(memcmp(x->memory, image->memory, most * reals * sizeof(double)) == 0);
+  b->data[0] = b->memory;
   qs_operator_free(op);
 
   OK(qs_operator_create(gauge, "naive", naive, 2, &op));
