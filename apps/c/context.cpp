@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,8 @@ struct LastError {
 };
 thread_local LastError last_error;
 thread_local bool calling_back = false;
-std::atomic<bool> lost{false};  ///< whether some session was
+std::atomic<bool> lost{false};             ///< whether some session was
+std::atomic<pid_t> process_of_session{0};  ///< of the one that is open; 0: none is
 
 runtime::Failure failure_text(const std::exception& error) { return runtime::failure_of(error, "use a machine with more, or more ranks"); }
 
@@ -130,6 +132,8 @@ void Context::free_operators() {
   }
 }
 
+pid_t this_process() { return getpid(); }
+
 bool in_callback() { return calling_back; }
 bool process_is_lost() { return lost; }
 
@@ -158,8 +162,13 @@ qs_status set_error_of_exception() noexcept {
   }
 }
 
+void set_process_of_session(bool open) { process_of_session = open ? this_process() : 0; }
+
 std::unique_lock<std::mutex> only_call() {
   static std::mutex mutex;
+  if (const pid_t process = process_of_session; process != 0 && process != this_process())
+    throw Error(ErrorKind::input, Parameter("session"), "this process was forked while one was open, and has none of its threads",
+                "make the call in the process that opened it, or fork before that");
   if (calling_back)
     throw Error(ErrorKind::input, "", "a function of the library was called from a callback",
                 "call it when the call in progress has returned");

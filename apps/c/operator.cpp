@@ -241,9 +241,10 @@ qs_status qs_operator_create_on_links(qs_gauge* fat, qs_gauge* long_links, const
 void qs_operator_free(qs_operator* op) {
   if (op == nullptr) return;
   const std::shared_ptr<Context> context = op->context;
+  if (context->process != this_process()) return;
   if (in_callback()) return context->free_later(op);
   if (!op->solvers.empty()) call(context.get(), std::function<void()>([&] { op->drop_solvers(); }));
-  if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
+  if (context->lets_go()) delete op;
 }
 
 int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->kind().components : 0; }

@@ -9,6 +9,8 @@
  *             a session is closed its gauges and operators can only be freed. What a function gives back is NULL until it has succeeded.
  *   Threads:  one session at a time in a process, and one call at a time: a second thread waits for the first one's call to return.
  *             Callbacks may come from any thread, while a call is in progress; in one, functions are refused, but an operator may be freed.
+ *   Fork:     a child of a process with an open session has none of its threads. There calls are errors (parameter "session"), and to free
+ *             handles or to close the session does nothing.
  *   Ranks:    with a communicator all ranks make the same calls in the same order, and each passes its part of every field. An argument
  *             that is wrong on one rank, or differs where it must not, is an error on all.
  *   Numbers:  lattice units; coordinates in the order x, y, z, t; DeGrand-Rossi's gamma matrices; docs/conventions.md of the package.

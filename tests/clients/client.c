@@ -1,8 +1,11 @@
 /* A client of the C library in C99, which knows nothing but quarkstar.h: its arguments, layouts, solves and errors against loops of its own,
  * on a configuration of its own. */
+#define _POSIX_C_SOURCE 200809L
 #include "client.h"
 
 #include <limits.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const int lattice[4] = {4, 4, 4, 8};
 enum { sites = 4 * 4 * 4 * 8 };
@@ -345,6 +348,62 @@ static void kept_solvers(const char *cpu_memory) {
   OK(qs_session_close(session));
   fields *all[] = {b, x, again};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+}
+
+/* A child of a process with a session has nothing of it: it is told so, may free what it holds, and hangs nowhere. */
+static int in_child(void (*work)(qs_session *, qs_gauge *, qs_operator *), qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    alarm(20);
+    work(session, gauge, op);
+    _exit(0);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  return status;
+}
+static void calls(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  (void)session;
+  qs_plaquettes means = {.struct_size = sizeof means};
+  int extents[4];
+  fields *b = new_fields(1, (size_t)sites * 24);
+  qs_session *own = NULL;
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_gauge_plaquette(gauge, &means));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_gauge_lattice(gauge, extents));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_operator_solve(op, NULL, &b->vectors, &b->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_session_open(NULL, &own));
+  CHECK(own == NULL);
+}
+static void frees(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  qs_operator_free(op);
+  qs_gauge_free(gauge);
+  if (session != NULL) OK(qs_session_close(session));
+}
+static void opens(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  frees(session, gauge, op);
+  session = open_session();
+  gauge = generate(session);
+  qs_gauge_free(gauge);
+  OK(qs_session_close(session));
+}
+static void forks(void) {
+  qs_session *const session = open_session();
+  qs_gauge *const gauge = generate(session);
+  const qs_setting heavy = {"kappa", "0.1"};
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, "wilson", &heavy, 1, &op));
+  fields *b = new_fields(1, (size_t)sites * 24);
+  fill(b, 3);
+  OK(qs_operator_solve(op, NULL, &b->vectors, &b->vectors, NULL));
+  CHECK(in_child(calls, session, gauge, op) == 0);
+  CHECK(in_child(frees, session, gauge, op) == 0);
+  qs_operator_free(op);
+  op = NULL;
+  OK(qs_session_close(session));
+  CHECK(in_child(opens, NULL, gauge, op) == 0); /* with a gauge that is left of the parent's */
+  qs_gauge_free(gauge);
+  free_fields(b);
 }
 
 /* A callback may free an operator, and is told that it can call nothing else. */
@@ -844,6 +903,7 @@ int main(void) {
   qs_operator_free(s);
   OK(qs_session_close(session));
   callbacks();
+  forks();
   kept_solvers(NULL);
   kept_solvers("2GiB");
   free_fields(b);
