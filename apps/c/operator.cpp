@@ -79,9 +79,12 @@ void Operator::require_room_for(const app::RunConfig& wanted) {
 }
 
 std::string Operator::failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const {
-  return fmt::format(
-      "{}: {} ended after {} iterations with {}: {}; raise max-iterations, loosen the tolerance, or try another solver or precision double",
-      what, config.solver.solver, result.iterations, shortfall, describe(result.reason));
+  // The first residual is that of what was given.
+  const bool given = result.reason == StopReason::not_finite && result.iterations == 0;
+  return fmt::format("{}: {} ended after {} iterations with {}: {}; {}", what, config.solver.solver, result.iterations, shortfall,
+                     describe(result.reason),
+                     given ? "the source, the guess or the links are not finite: give finite numbers"
+                           : "raise max-iterations, loosen the tolerance, or try another solver or precision double");
 }
 
 void Operator::drop_solvers() {

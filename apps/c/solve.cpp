@@ -39,9 +39,9 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   const qs_solve_options o = taken(options, "options");
   Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
   if (op.kind().slices(op.config.settings) > 1) {
-    if (asked.guess) refuse("options", "use_guess: a solve with a fifth dimension begins at zero", "clear it");
+    if (asked.guess) refuse("options", "a solve with a fifth dimension begins at zero", "give no guess");
     if (o.relative_tolerances != nullptr)
-      refuse("options", "relative_tolerances: none for an action with a fifth dimension", "give tolerances");
+      refuse("options", "an action with a fifth dimension has no relative residual", "give the tolerance of the other one");
   }
   check_parity(asked.parity);
   require(sources, "sources");

@@ -56,6 +56,12 @@ static void errors(qs_session *session, qs_gauge *gauge) {
     FAILS(QS_ERROR_INPUT, wrong[i].text, wrong[i].key, qs_operator_create(gauge, "wilson", &setting, 1, &op));
     CHECK(op == NULL);
   }
+  /* Of keys those are named that are taken. */
+  const qs_setting unknown = {"kapa", "0.12"};
+  CHECK(qs_operator_create(gauge, "wilson", &unknown, 1, &op) == QS_ERROR_INPUT);
+  const char *const taken[] = {"kappa", "tol", "nrhs"}, *const refused[] = {" out", "json", "workers", "gauge", "csw", "momenta"};
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) CHECK(strstr(qs_error_message(), taken[i]) != NULL);
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) CHECK(strstr(qs_error_message(), refused[i]) == NULL);
   CHECK(qs_action_components("wilson") == 12 && qs_action_components("hisq") == 3 && qs_action_components("none") == 0);
   CHECK(strcmp(qs_action_name(0), "wilson") == 0 && qs_action_name(1000) == NULL && qs_action_name(-1) == NULL);
   CHECK(strncmp(qs_version(), "quarkstar ", 10) == 0);
@@ -541,6 +547,12 @@ static void many(qs_gauge *gauge) {
   OK(qs_operator_solve(op, &options, &b->vectors, &image->vectors, NULL));
   CHECK(memcmp(x->memory, image->memory, most * reals * sizeof(double)) == 0);
   b->data[0] = b->memory;
+  /* What is not finite is told, and not taken for a solve that needs more iterations. */
+  x->vectors.count = 3;
+  const double number = of(b, 0)[7];
+  of(b, 0)[7] = NAN;
+  FAILS(QS_NOT_CONVERGED, "the source, the guess or the links are not finite", "", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  of(b, 0)[7] = number;
   qs_operator_free(op);
 
   OK(qs_operator_create(gauge, "naive", naive, 2, &op));

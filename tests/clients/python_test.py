@@ -307,7 +307,12 @@ class Package(unittest.TestCase):
         links = self.U.links()
         self.refused("but this rank's links are of", "lattice", lambda: qs.gauge(links[:4].copy(), lattice=EXTENTS))
         self.refused("seed: 0", "seed", lambda: qs.generate(EXTENTS, beta=6.0, sweeps=1, seed=0))
-        self.refused("unknown key", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
+        error = self.refused("unknown key; use one of kappa, ", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
+        self.assertNotIn("json", str(error))
+        self.refused("give it where the session is opened", "workers", lambda: qs.wilson(self.U, kappa=0.11, workers=2))
+        b[0, 0, 0, 0, 0, 0] = np.nan
+        with qs.wilson(self.U, kappa=0.11) as of_nan:
+            self.refused("the source, the guess or the links are not finite", "", lambda: of_nan.solve(b))
         self.refused("another one is open", "session", qs.Session)
         error = self.refused("no action 'none'", "action", lambda: qs.operator(self.U, "none"))
         self.assertIsInstance(error, qs.InputError)
