@@ -214,7 +214,8 @@ typedef struct qs_result {
 typedef struct qs_solve_options {
   size_t struct_size;
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
-   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA that comes by host memory, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
+   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA that comes by host memory, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. Wilson, clover and twisted mass: QS_ODD or
+   * QS_BOTH. With a fifth dimension QS_BOTH alone, and neither relative_tolerances nor use_guess. */
   qs_parity parity;
   const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's. Where each mass has links of its own (HISQ's naik-epsilon
                          * auto) the operator's alone */
@@ -288,7 +289,8 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
 
 /* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. settings: the
  * command's `correlators`, `momenta` and `fold`; without them what the command computes. Those that have no meaning for the source are
- * left out, with a warning. */
+ * left out, with a warning. Of domain wall pion_midpoint and pion_residual_mass, which are of the middle of the fifth dimension, are the
+ * command's alone. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
 /* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12

@@ -582,9 +582,13 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   qs_operator *op = NULL;
   OK(qs_operator_create(gauge, name, settings, 2, &op));
   const size_t reals = (size_t)sites * 24;
-  fields *b = new_fields(1, reals), *x = new_fields(1, reals);
+  fields *b = new_fields(12, reals), *x = new_fields(1, reals);
   qs_result result = {.struct_size = sizeof result};
   fill(b, 20);
+  const qs_setting midpoint = {"correlators", "pion_midpoint"};
+  qs_correlators *none = NULL;
+  FAILS(QS_ERROR_INPUT, "the command", "correlators", qs_contract(gauge, name, "point:0,0,0,0", &midpoint, 1, &b->vectors, &none));
+  b->vectors.count = 1;
   OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &result));
   CHECK(result.reason == QS_REASON_CONVERGED);
   FAILS(QS_ERROR_INPUT, "five dimensions", "op", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));

@@ -198,6 +198,10 @@ class Package(unittest.TestCase):
             if name in ("domain-wall", "moebius"):  # vectors of four dimensions are solved for, not what the operator works on
                 b = random_vectors(1, 12, 15)[0]
                 with function(self.U, mass=0.3, ls=4, tol=1e-9) as D:
+                    S = qs.Propagator(np.stack([b] * 12), "point:0,0,0,0", name, "lexicographic", self.U)
+                    self.refused("pion_midpoint is of solutions in the middle", "correlators", lambda: qs.contract(S, "pion_midpoint"))
+                    for what in (dict(guess=b), dict(relative_tol=1e-5), dict(parity="odd")):  # what help(D.solve) says of it
+                        self.assertRaises(qs.InputError, lambda: D.solve(b, **what))
                     D.solve(b)
                     self.assertLess(D.last.residual, 1.001e-9, name)
                     self.assertRaises(qs.InputError, lambda: D @ b)

@@ -81,7 +81,8 @@ def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
 
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
              fold: bool = False) -> Correlators:
-    """Two-point functions of a propagator, as the command's.
+    """Two-point functions of a propagator, as the command's, but for domain wall's pion_midpoint and pion_residual_mass, which the command
+    alone has.
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
