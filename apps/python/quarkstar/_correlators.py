@@ -10,6 +10,7 @@ import numpy as np
 from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape
 from ._errors import InputError, check
+from ._numbers import wholes
 from ._operator import Operator, Propagator
 from ._session import components, settings_of
 
@@ -76,7 +77,7 @@ def _sum(terms: Sequence[str] | str | None) -> str | None:
 
 
 def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
-    return _sum([",".join(str(int(n)) for n in p) for p in momenta]) if momenta is not None else None
+    return _sum([",".join(map(str, wholes(p, "momenta", "x, y, z"))) for p in momenta]) if momenta is not None else None
 
 
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
