@@ -452,6 +452,22 @@ class Package(unittest.TestCase):
         milc = json.loads((DATA / "golden-milc.json").read_text())  # there links are projected first
         self.compare(U.reunitarize(), milc["wilson_l4444_periodic_k0.12_c0.0_pion"]["re"], milc["hisq_l4444_antiperiodic_m0.1_e0_pion5"]["re"])
 
+    def test_golden_hadrons(self) -> None:
+        if not (DATA / "golden-2.json").exists():
+            self.skipTest(f"{DATA}/golden-2.json is not there")
+        golden = json.loads((DATA / "golden-2.json").read_text())["had.jl4444.k0.125.ap"]
+        U = qs.read_gauge(DATA / "other" / golden["config"])
+        with qs.wilson(U, kappa=golden["kappa"], tol=1e-13) as D:
+            S = D.propagator(point=(0, 0, 0, 0))
+        mesons = golden["mesons16_point_p000"]  # by Chroma's number of Gamma, bit mu of which is gamma_mu
+        c = qs.contract(S, ["mesons", "proton", "proton_mixed"])
+        moving = qs.contract(S, ["pion", "proton"], momenta=[(1, 0, 0)])
+        for values, known in ((c.pion, mesons[15]), (c.rho_x, mesons[1]), (c.rho_y, mesons[2]), (c.rho_z, mesons[4]), (c.a0, mesons[0]),
+                              (c.proton, golden["point_proton_p000"]), (c.proton_mixed, golden["point_proton_Tmixed_p000"]),
+                              (moving["pion_p1,0,0"], golden["point_pion_p100"]), (moving["proton_p1,0,0"], golden["point_proton_p100"])):
+            known = np.array(known)
+            np.testing.assert_allclose(values, known if known.ndim == 1 else known @ [1, 1j], rtol=1e-9)
+
     def compare(self, U: qs.Gauge, wilson: list, hisq: list) -> None:
         with qs.wilson(U, kappa=0.12, boundary={"t": "periodic"}, tol=1e-12) as D:
             np.testing.assert_allclose(qs.mesons(D.propagator(point=(0, 0, 0, 0))).pion, wilson, rtol=1e-9)
