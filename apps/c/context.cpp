@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,8 @@ struct LastError {
 };
 thread_local LastError last_error;
 thread_local bool calling_back = false;
-std::atomic<bool> lost{false};  ///< whether some session was
+std::atomic<bool> lost{false};             ///< whether some session was
+std::atomic<pid_t> process_of_session{0};  ///< of the one that is open; 0: none is
 
 runtime::Failure failure_text(const std::exception& error) { return runtime::failure_of(error, "use a machine with more, or more ranks"); }
 
@@ -108,16 +110,25 @@ bool has(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Whose a setting is, what that is called, and which function takes it.
+/// Whose a setting is, what that is called, and where it is given, in C and in Python.
 struct Owner {
   SettingsOf of;
-  std::string_view name, function;
+  std::string_view name, place;
 };
 Owner owner_of(std::string_view key) {
-  if (has(session_keys, key)) return {SettingsOf::session, "the session", "qs_session_open"};
-  if (has(contraction_keys, key)) return {SettingsOf::contractions, "contractions", "qs_contract"};
-  if (has(three_point_keys, key)) return {SettingsOf::three_points, "three-point functions", "qs_operator_three_points"};
-  return {SettingsOf::operators, "operators", "qs_operator_create"};
+  if (has(session_keys, key)) return {SettingsOf::session, "the session", "the session is opened"};
+  if (has(contraction_keys, key)) return {SettingsOf::contractions, "contractions", "a propagator is contracted"};
+  if (has(three_point_keys, key)) return {SettingsOf::three_points, "three-point functions", "they are asked for"};
+  return {SettingsOf::operators, "operators", "the operator is made"};
+}
+
+/// What is taken there, for the action of `config`.
+std::vector<std::string_view> keys_of(SettingsOf of, const app::RunConfig& config) {
+  std::vector<std::string_view> keys;
+  for (const app::Setting& setting : app::run_settings())
+    if (!has(command_keys, setting.key) && owner_of(setting.key).of == of && (of != SettingsOf::operators || app::applies(setting, config)))
+      keys.push_back(setting.key);
+  return keys;
 }
 
 }  // namespace
@@ -149,6 +160,8 @@ void Context::free_operators() {
   }
 }
 
+pid_t this_process() { return getpid(); }
+
 bool in_callback() { return calling_back; }
 bool process_is_lost() { return lost; }
 
@@ -177,8 +190,13 @@ qs_status set_error_of_exception() noexcept {
   }
 }
 
+void set_process_of_session(bool open) { process_of_session = open ? this_process() : 0; }
+
 std::unique_lock<std::mutex> only_call() {
   static std::mutex mutex;
+  if (const pid_t process = process_of_session; process != 0 && process != this_process())
+    throw Error(ErrorKind::input, Parameter("session"), "this process was forked while one was open, and has none of its threads",
+                "make the call in the process that opened it, or fork before that");
   if (calling_back)
     throw Error(ErrorKind::input, "", "a function of the library was called from a callback",
                 "call it when the call in progress has returned");
@@ -253,9 +271,10 @@ void take_settings(app::RunConfig& config, const qs_setting* settings, std::size
     require(setting.key, "settings");
     const std::string key = setting.key;
     if (setting.value == nullptr) refuse(key, "its value is NULL", "give a text, \"true\" or \"false\" for switches");
-    if (has(command_keys, key)) refuse(key, "it is a setting of the command only", "see quarkstar.h for what takes its place");
+    if (has(command_keys, key)) refuse(key, "it is a setting of the command only", "leave it out; calls of the library take its place");
     if (const Owner owner = owner_of(key); owner.of != of && app::find_setting(key) != nullptr)
-      refuse(key, fmt::format("it is a setting of {}", owner.name), fmt::format("give it to {}", owner.function));
+      refuse(key, fmt::format("it is a setting of {}", owner.name), fmt::format("give it where {}", owner.place));
+    if (app::find_setting(key) == nullptr) refuse(key, "unknown key", fmt::format("use one of {}", fmt::join(keys_of(of, config), ", ")));
     assignments.push_back({key, setting.value, key});
   }
   try {

@@ -11,6 +11,8 @@
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <complex>
 #include <condition_variable>
@@ -73,6 +75,9 @@ class Service {
 
 struct Operator;
 
+/// Of this process. A child that it forks has the memory of a session, but none of its threads.
+pid_t this_process();
+
 /// A session, which its gauges and operators keep until they are freed.
 struct Context : std::enable_shared_from_this<Context> {
   app::RunConfig config;  ///< of the session; operators start from it
@@ -87,11 +92,15 @@ struct Context : std::enable_shared_from_this<Context> {
   bool open = true;
   std::string failure = {};    ///< of a call that was answered with QS_NOT_CONVERGED
   bool caller_drives = false;  ///< whether the caller's thread makes the calls of MPI
+  pid_t process = this_process();
 
   void write_log(int level, const std::string& message) const;
   /// For a callback: the next call frees it.
   void free_later(qs_operator* op) noexcept;
   void free_operators();
+  /// Whether a handle of it can be deleted. Not where the job is lost: a thread or a task may still use it; nor in a child of the process,
+  /// which would wait for threads that it does not have.
+  bool lets_go() const { return !service->is_lost() && process == this_process(); }
 };
 
 /// Links of a lattice: this rank's part.
@@ -162,7 +171,10 @@ bool leaves_others(const runtime::mpi::Job& job, const std::exception& error);
 /// Whether a session of this process was lost: StarPU cannot start again.
 bool process_is_lost();
 
-/// Held by a call: there is one at a time, also of those that need no session. Throws Error(input) in a callback, whose call holds it.
+/// Whether there is a session is known to the process that has it, and to the children that it forks then.
+void set_process_of_session(bool open);
+/// Held by a call: there is one at a time, also of those that need no session. Throws Error(input) in a callback, whose call holds it, and
+/// in a child of a process with an open session, where a thread that is not there may hold it.
 std::unique_lock<std::mutex> only_call();
 /// Whether this thread is in a callback.
 bool in_callback();

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,16 @@ qs_vectors taken_propagator(const qs_vectors* propagator, int n) {
   check_vectors(in, "propagator", n);
   if (in.count != n) refuse("propagator", fmt::format("{} columns", in.count), fmt::format("give all {} columns", n));
   return in;
+}
+
+/// Correlators of domain wall that the command takes from its solves.
+void refuse_midpoints(const app::RunConfig& config) {
+  if (config.action->slices(config.settings) == 1) return;
+  for (const std::string& name : config.correlators.names)
+    if (name == "pion_midpoint" || name == "pion_residual_mass")
+      refuse("correlators",
+             fmt::format("{} is of solutions in the middle of the fifth dimension, and a propagator has those on its walls alone", name),
+             "take it from the JSON of the command, quarkstar solve");
 }
 
 /// Throws Error(input) naming what is wrong where an operator has no such three-point functions.
@@ -108,6 +119,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                   config.source = source_of(gauge->lattice, source);
                   const int n = config.action->components;
                   const qs_vectors in = taken_propagator(propagator, n);
+                  refuse_midpoints(config);
                   const auto choices = contract::choose(config.action->correlators, config.correlators.names);
                   for (const contract::Choice& choice : choices)
                     if (choice.family->columns > n)

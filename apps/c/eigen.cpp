@@ -174,7 +174,7 @@ const double* qs_eigenvectors_residuals(const qs_eigenvectors* vectors) {
   return vectors != nullptr ? vectors->kept->header.residuals.data() : nullptr;
 }
 void qs_eigenvectors_free(qs_eigenvectors* vectors) {
-  if (vectors != nullptr && !vectors->kept->context->service->is_lost()) delete vectors;  // else a thread may still use it
+  if (vectors != nullptr && vectors->kept->context->lets_go()) delete vectors;
 }
 
 qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {

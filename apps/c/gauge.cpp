@@ -276,5 +276,5 @@ qs_status qs_gauge_smear(qs_gauge* gauge, const qs_smearing* smearing, qs_gauge*
 }
 
 void qs_gauge_free(qs_gauge* gauge) {
-  if (gauge != nullptr && !gauge->context->service->is_lost()) delete gauge;  // else a thread or a task may still use it
+  if (gauge != nullptr && gauge->context->lets_go()) delete gauge;
 }

@@ -79,9 +79,12 @@ void Operator::require_room_for(const app::RunConfig& wanted) {
 }
 
 std::string Operator::failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const {
-  return fmt::format(
-      "{}: {} ended after {} iterations with {}: {}; raise max-iterations, loosen the tolerance, or try another solver or precision double",
-      what, config.solver.solver, result.iterations, shortfall, describe(result.reason));
+  // The first residual is that of what was given.
+  const bool given = result.reason == StopReason::not_finite && result.iterations == 0;
+  return fmt::format("{}: {} ended after {} iterations with {}: {}; {}", what, config.solver.solver, result.iterations, shortfall,
+                     describe(result.reason),
+                     given ? "the source, the guess or the links are not finite: give finite numbers"
+                           : "raise max-iterations, loosen the tolerance, or try another solver or precision double");
 }
 
 void Operator::drop_solvers() {
@@ -241,9 +244,10 @@ qs_status qs_operator_create_on_links(qs_gauge* fat, qs_gauge* long_links, const
 void qs_operator_free(qs_operator* op) {
   if (op == nullptr) return;
   const std::shared_ptr<Context> context = op->context;
+  if (context->process != this_process()) return;
   if (in_callback()) return context->free_later(op);
   if (!op->solvers.empty()) call(context.get(), std::function<void()>([&] { op->drop_solvers(); }));
-  if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
+  if (context->lets_go()) delete op;
 }
 
 int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->kind().components : 0; }

@@ -9,6 +9,8 @@
  *             a session is closed its gauges and operators can only be freed. What a function gives back is NULL until it has succeeded.
  *   Threads:  one session at a time in a process, and one call at a time: a second thread waits for the first one's call to return.
  *             Callbacks may come from any thread, while a call is in progress; in one, functions are refused, but an operator may be freed.
+ *   Fork:     a child of a process with an open session has none of its threads. There calls are errors (parameter "session"), and to free
+ *             handles or to close the session does nothing.
  *   Ranks:    with a communicator all ranks make the same calls in the same order, and each passes its part of every field. An argument
  *             that is wrong on one rank, or differs where it must not, is an error on all.
  *   Numbers:  lattice units; coordinates in the order x, y, z, t; DeGrand-Rossi's gamma matrices; docs/conventions.md of the package.
@@ -212,7 +214,8 @@ typedef struct qs_result {
 typedef struct qs_solve_options {
   size_t struct_size;
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
-   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA that comes by host memory, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
+   * solutions are neither read nor written (but those of a QS_LEXICOGRAPHIC field in QS_CUDA that comes by host memory, which are written back). Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. Wilson, clover and twisted mass: QS_ODD or
+   * QS_BOTH. With a fifth dimension QS_BOTH alone, and neither relative_tolerances nor use_guess. */
   qs_parity parity;
   const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's. Where each mass has links of its own (HISQ's naik-epsilon
                          * auto) the operator's alone */
@@ -228,6 +231,7 @@ typedef struct qs_solve_options {
 
 /* Solves for sources->count right-hand sides, as many together as the operator's setting nrhs says, or for one source and several masses
  * where its setting solver is multishift. results: one a solution, struct_size set in the first, or NULL. options may be NULL.
+ * A solution may take the place of its own source, with multishift any one that of the source; else no two arrays may overlap.
  * QS_NOT_CONVERGED where one has not. */
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
@@ -244,6 +248,7 @@ typedef struct qs_apply_options {
    * nor written. Staggered: D. */
   qs_parity parity;
 } qs_apply_options;
+/* An image may take the place of its own vector; else no two arrays may overlap. Not of an action with a fifth dimension. */
 qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, const qs_vectors *vectors, const qs_vectors *images);
 
 /* ---- eigenvectors and deflation */
@@ -284,7 +289,8 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
 
 /* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. settings: the
  * command's `correlators`, `momenta` and `fold`; without them what the command computes. Those that have no meaning for the source are
- * left out, with a warning. */
+ * left out, with a warning. Of domain wall pion_midpoint and pion_residual_mass, which are of the middle of the fifth dimension, are the
+ * command's alone. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
 /* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12

@@ -14,7 +14,6 @@ using namespace quarkstar::c;
 namespace {
 
 void start(Context& context, const qs_session_options& wanted) {
-  if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
   Service& service = *context.service;
   runtime::mpi::Host host{.communicator = wanted.mpi_communicator};
   host.error = [&context, &service](const std::string& message) {
@@ -41,6 +40,7 @@ void stop(Context& context) {
   while (!context.operators.empty()) (*context.operators.begin())->drop_solvers();
   context.session.reset();
   context.job.reset();
+  set_process_of_session(false);
 }
 
 }  // namespace
@@ -82,7 +82,16 @@ qs_status qs_session_open(const qs_session_options* options, qs_session** sessio
   context.config.rank_weights.kind = app::RankWeights::Kind::equal;
   if (process_is_lost()) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
   context.caller_drives = wanted.mpi_communicator != nullptr;  // until MPI has told whether it must
-  const qs_status status = call(&context, std::function<void()>([&] { start(context, wanted); }));
+  const qs_status status = call(&context, std::function<void()>([&] {
+    if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
+    set_process_of_session(true);
+    try {
+      start(context, wanted);
+    } catch (...) {
+      set_process_of_session(false);
+      throw;
+    }
+  }));
   if (status == QS_OK) *session = handle.release();
   return status;
 } catch (...) {
@@ -92,7 +101,9 @@ qs_status qs_session_open(const qs_session_options* options, qs_session** sessio
 qs_status qs_session_close(qs_session* session) try {
   if (session == nullptr) return QS_OK;
   const std::shared_ptr<Context> context = session->context;
-  (void)only_call();  // throws in a callback, where the session is in use
+  if (context->process != this_process()) return QS_OK;  // the session is the parent's
+  // Throws in a callback, where the session is in use.
+  (void)only_call();
   const qs_status status = call(context.get(), std::function<void()>([&] { stop(*context); }));
   delete session;
   return status;

@@ -39,9 +39,9 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   const qs_solve_options o = taken(options, "options");
   Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
   if (op.kind().slices(op.config.settings) > 1) {
-    if (asked.guess) refuse("options", "use_guess: a solve with a fifth dimension begins at zero", "clear it");
+    if (asked.guess) refuse("options", "a solve with a fifth dimension begins at zero", "give no guess");
     if (o.relative_tolerances != nullptr)
-      refuse("options", "relative_tolerances: none for an action with a fifth dimension", "give tolerances");
+      refuse("options", "an action with a fifth dimension has no relative residual", "give the tolerance of the other one");
   }
   check_parity(asked.parity);
   require(sources, "sources");
@@ -241,14 +241,23 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   failure.clear();
   // As many as the plan of memory counts with. Masses of one Krylov space go together, however many.
   const int together = asked.shifted ? most_vectors : op.config.nrhs;
+  // A solution may take the place of the one source, which further groups need.
+  std::vector<HostField> kept;
+  if (asked.shifted && asked.solutions.count > together) {
+    std::optional<CallersVectors> source;
+    op.context->job->together([&] { source.emplace(asked.sources, 0, 1, asked.components, part, asked.parity, true, std::nullopt); });
+    kept = zero_fields(1, asked.components, part);
+    copy(VectorArrays::to_write(kept), source->here(), asked.parity, team);
+  }
   for (int first = 0; first < asked.solutions.count; first += together) {
     const int n = std::min(together, asked.solutions.count - first);
     std::optional<CallersVectors> sources, solutions;
     op.context->job->together([&] {
-      sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
+      if (kept.empty())
+        sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
       solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess, gpu);
     });
-    VectorArrays right = sources->here();
+    VectorArrays right = kept.empty() ? sources->here() : VectorArrays::to_read(kept);
     if (asked.shifted) {
       right.count = n;
       right.data.fill(right.data[0]);

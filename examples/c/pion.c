@@ -1,6 +1,6 @@
 /* The pion's correlator from a gauge configuration: a propagator from a point source, contracted.
  *
- *     cc -std=c99 pion.c $(pkg-config --cflags --libs quarkstar) -lm -o pion
+ *     cc -std=c99 pion.c $(pkg-config --cflags --libs quarkstar) -Wl,-rpath,PREFIX/lib -lm -o pion
  *     ./pion lat.1000 0.12 */
 #include <quarkstar.h>
 

@@ -11,6 +11,13 @@ others=$(nm -D --defined-only installed/lib/libquarkstar.so | awk '$3 !~ /^qs_/'
 if nm -D --undefined-only installed/lib/libquarkstar.so | grep spdlog; then die "libquarkstar.so uses its caller's spdlog"; fi
 readelf -d installed/lib/libquarkstar.so | grep -q 'SONAME.*libquarkstar.so.0' || die "no versioned soname"
 
+# What docs/howto/c.md tells to do, to the letter.
+line=$(sed -n "s|PREFIX|$PWD/installed|g; s|^ *cc program.c|cc program.c|p" "$source_folder/docs/howto/c.md")
+[ "$(wc -l <<<"$line")" = 1 ] && [ -n "$line" ] || die "docs/howto/c.md has no line that compiles"
+printf '#include <quarkstar.h>\n#include <stdio.h>\nint main(void) { return puts(qs_version()) < 0; }\n' >program.c
+(unset PKG_CONFIG_PATH LD_LIBRARY_PATH && eval "$line" && ./program) >program.txt 2>&1 || { cat program.txt; die "a program that is built as docs/howto/c.md says"; }
+grep -q '^quarkstar ' program.txt || { cat program.txt; die "a program that is built as docs/howto/c.md says prints something else"; }
+
 export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig LD_LIBRARY_PATH=$PWD/installed/lib
 flags=$(pkg-config --cflags --libs quarkstar)
 warnings="-Wall -Wextra -Werror -pedantic"

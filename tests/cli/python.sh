@@ -32,6 +32,19 @@ mean = [0.5 * (mean[t] + mean[-t]) for t in range(len(mean))]
 printed = [float(line.split()[1]) for line in open("pion.txt") if line.split()[0].isdigit() and "iterations" not in line]
 assert len(printed) == 8 and all(abs(a / b - 1) < 1e-11 for a, b in zip(mean, printed)), (mean, printed)
 EOF
+# The example gives the pion that is known from elsewhere: two times one configuration, whose mean it is.
+if [ -e "$data/golden-2.json" ]; then
+  known=$data/other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg
+  "$python" "$source_folder/examples/python/pion_mass.py" "$known" "$known" --kappa 0.125 >known.txt || die "pion_mass.py"
+  "$python" - "$data/golden-2.json" <<'EOF' || die "pion_mass.py: golden-2.json has other numbers"
+import json, sys
+pion = json.load(open(sys.argv[1]))["had.jl4444.k0.125.ap"]["mesons16_point_p000"][15]
+printed = [float(line.split()[1]) for line in open("known.txt") if line.split()[0].isdigit() and "iterations" not in line]
+assert len(printed) == 4 and all(abs(0.5 * (pion[t] + pion[-t]) / printed[t] - 1) < 1e-9 for t in range(4)), (pion, printed)
+EOF
+else
+  echo "skipped: pion_mass.py and golden-2.json ($data is not there)"
+fi
 # Three-point functions: the bits of the command.
 expect 0 '^wrote three.json' solve --gauge lattice.ildg --kappa 0.12 --tol 1e-8 --threads 1 --source point:1,0,2,3 --three-points pion:4,0,0,1+proton_u:3 \
   --currents vector_t,axial,conserved --current-momenta 0,0,0+0,0,1 --sinks point+gaussian:1,4 --json three.json

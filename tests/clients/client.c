@@ -1,8 +1,11 @@
 /* A client of the C library in C99, which knows nothing but quarkstar.h: its arguments, layouts, solves and errors against loops of its own,
  * on a configuration of its own. */
+#define _POSIX_C_SOURCE 200809L
 #include "client.h"
 
 #include <limits.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const int lattice[4] = {4, 4, 4, 8};
 enum { sites = 4 * 4 * 4 * 8 };
@@ -53,6 +56,12 @@ static void errors(qs_session *session, qs_gauge *gauge) {
     FAILS(QS_ERROR_INPUT, wrong[i].text, wrong[i].key, qs_operator_create(gauge, "wilson", &setting, 1, &op));
     CHECK(op == NULL);
   }
+  /* Of keys those are named that are taken. */
+  const qs_setting unknown = {"kapa", "0.12"};
+  CHECK(qs_operator_create(gauge, "wilson", &unknown, 1, &op) == QS_ERROR_INPUT);
+  const char *const taken[] = {"kappa", "tol", "nrhs"}, *const refused[] = {" out", "json", "workers", "gauge", "csw", "momenta"};
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) CHECK(strstr(qs_error_message(), taken[i]) != NULL);
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) CHECK(strstr(qs_error_message(), refused[i]) == NULL);
   CHECK(qs_action_components("wilson") == 12 && qs_action_components("hisq") == 3 && qs_action_components("none") == 0);
   CHECK(strcmp(qs_action_name(0), "wilson") == 0 && qs_action_name(1000) == NULL && qs_action_name(-1) == NULL);
   CHECK(strncmp(qs_version(), "quarkstar ", 10) == 0);
@@ -347,6 +356,62 @@ static void kept_solvers(const char *cpu_memory) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
 }
 
+/* A child of a process with a session has nothing of it: it is told so, may free what it holds, and hangs nowhere. */
+static int in_child(void (*work)(qs_session *, qs_gauge *, qs_operator *), qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    alarm(20);
+    work(session, gauge, op);
+    _exit(0);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  return status;
+}
+static void calls(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  (void)session;
+  qs_plaquettes means = {.struct_size = sizeof means};
+  int extents[4];
+  fields *b = new_fields(1, (size_t)sites * 24);
+  qs_session *own = NULL;
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_gauge_plaquette(gauge, &means));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_gauge_lattice(gauge, extents));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_operator_solve(op, NULL, &b->vectors, &b->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "forked", "session", qs_session_open(NULL, &own));
+  CHECK(own == NULL);
+}
+static void frees(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  qs_operator_free(op);
+  qs_gauge_free(gauge);
+  if (session != NULL) OK(qs_session_close(session));
+}
+static void opens(qs_session *session, qs_gauge *gauge, qs_operator *op) {
+  frees(session, gauge, op);
+  session = open_session();
+  gauge = generate(session);
+  qs_gauge_free(gauge);
+  OK(qs_session_close(session));
+}
+static void forks(void) {
+  qs_session *const session = open_session();
+  qs_gauge *const gauge = generate(session);
+  const qs_setting heavy = {"kappa", "0.1"};
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, "wilson", &heavy, 1, &op));
+  fields *b = new_fields(1, (size_t)sites * 24);
+  fill(b, 3);
+  OK(qs_operator_solve(op, NULL, &b->vectors, &b->vectors, NULL));
+  CHECK(in_child(calls, session, gauge, op) == 0);
+  CHECK(in_child(frees, session, gauge, op) == 0);
+  qs_operator_free(op);
+  op = NULL;
+  OK(qs_session_close(session));
+  CHECK(in_child(opens, NULL, gauge, op) == 0); /* with a gauge that is left of the parent's */
+  qs_gauge_free(gauge);
+  free_fields(b);
+}
+
 /* A callback may free an operator, and is told that it can call nothing else. */
 typedef struct caller {
   qs_gauge *gauge;
@@ -471,6 +536,23 @@ static void many(qs_gauge *gauge) {
   CHECK(results[0].residual > 1e-8); /* it was not solved to the others' tolerance */
   x->vectors.count = 2;
   FAILS(QS_ERROR_INPUT, "3 masses", "masses", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  /* More masses than go together, with a solution in the place of the source. */
+  double series[most];
+  for (int m = 0; m < most; ++m) series[m] = 0.2 + 0.05 * m;
+  options = (qs_solve_options){.struct_size = sizeof options, .masses = series};
+  x->vectors.count = image->vectors.count = most;
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, NULL));
+  memcpy(of(image, 0), of(b, 0), reals * sizeof(double));
+  b->data[0] = of(image, 0);
+  OK(qs_operator_solve(op, &options, &b->vectors, &image->vectors, NULL));
+  CHECK(memcmp(x->memory, image->memory, most * reals * sizeof(double)) == 0);
+  b->data[0] = b->memory;
+  /* What is not finite is told, and not taken for a solve that needs more iterations. */
+  x->vectors.count = 3;
+  const double number = of(b, 0)[7];
+  of(b, 0)[7] = NAN;
+  FAILS(QS_NOT_CONVERGED, "the source, the guess or the links are not finite", "", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  of(b, 0)[7] = number;
   qs_operator_free(op);
 
   OK(qs_operator_create(gauge, "naive", naive, 2, &op));
@@ -500,9 +582,13 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   qs_operator *op = NULL;
   OK(qs_operator_create(gauge, name, settings, 2, &op));
   const size_t reals = (size_t)sites * 24;
-  fields *b = new_fields(1, reals), *x = new_fields(1, reals);
+  fields *b = new_fields(12, reals), *x = new_fields(1, reals);
   qs_result result = {.struct_size = sizeof result};
   fill(b, 20);
+  const qs_setting midpoint = {"correlators", "pion_midpoint"};
+  qs_correlators *none = NULL;
+  FAILS(QS_ERROR_INPUT, "the command", "correlators", qs_contract(gauge, name, "point:0,0,0,0", &midpoint, 1, &b->vectors, &none));
+  b->vectors.count = 1;
   OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &result));
   CHECK(result.reason == QS_REASON_CONVERGED);
   FAILS(QS_ERROR_INPUT, "five dimensions", "op", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));
@@ -833,6 +919,7 @@ int main(void) {
   qs_operator_free(s);
   OK(qs_session_close(session));
   callbacks();
+  forks();
   kept_solvers(NULL);
   kept_solvers("2GiB");
   free_fields(b);

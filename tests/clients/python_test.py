@@ -1,10 +1,14 @@
-"""The Python package against numpy's own arithmetic, other layouts of the same problem, and the numbers of golden.json."""
+"""The Python package against numpy's own arithmetic, other layouts of the same problem, and the numbers of golden.json and
+golden-2.json."""
 import gc
 import json
 import os
 import pathlib
 import resource
+import subprocess
+import sys
 import tempfile
+import textwrap
 import unittest
 
 import numpy as np
@@ -183,6 +187,92 @@ class Package(unittest.TestCase):
             wanted = even_odd(b)[1]
             self.assertLess(np.linalg.norm(wanted - even_odd(image)[1]) / np.linalg.norm(wanted), 1.001e-9)
 
+    def test_masses_in_a_list(self) -> None:
+        # Of one source a multishift gives a dimension for masses that are listed, also for one.
+        b = random_vectors(1, 3, 19)[0]
+        shift = dict(solver="multishift", tol=1e-9)
+        with qs.naive(self.U, masses=[0.2], **shift) as one, qs.naive(self.U, mass=0.2, **shift) as plain, \
+                qs.naive(self.U, masses=[0.2, 0.5], **shift) as two:
+            x = plain.solve(b)
+            self.assertEqual(x.shape, b.shape)
+            np.testing.assert_array_equal(one.solve(b), x[None])
+            np.testing.assert_array_equal(plain.solve(b, masses=[0.2]), x[None])
+            np.testing.assert_array_equal(plain.solve(b, masses=np.array([0.2, 0.5])), two.solve(b))
+            np.testing.assert_array_equal(two.solve(b, masses=0.2), x)
+            self.refused("masses: 0 numbers for 1 vectors", "masses", lambda: plain.solve(b, masses=[]))
+        with qs.naive(self.U, masses=[0.2], tol=1e-9) as D:  # a vector for each mass
+            self.assertEqual(D.solve(b).shape, b.shape)
+            self.refused("masses: 2 numbers for 1 vectors", "masses", lambda: D.solve(b, masses=[0.2, 0.5]))
+
+    def test_numbers(self) -> None:
+        # What C's types would cut off is refused, by one line that names it.
+        with qs.naive(self.U, mass=1.0, tol=1e-3) as D:
+            S = D.propagator(point=np.array([1, 0, 2, 3]))
+            self.assertEqual(S.source, "point:1,0,2,3")
+            self.refused("point: 0.9; give an integer", "point", lambda: D.propagator(point=(0.9, 0, 0, 0)))
+            self.refused("point: (0, 0, 0); give 4 numbers", "point", lambda: D.propagator(point=(0, 0, 0)))
+            self.refused(f"point: {2**32}; give an integer from", "point", lambda: D.propagator(point=(2**32, 0, 0, 0)))
+            self.refused("wall: 1.5; give an integer", "wall", lambda: D.propagator(wall=1.5))
+            self.refused("momenta: 0.5; give an integer", "momenta", lambda: qs.contract(S, momenta=[(0.5, 0, 0)]))
+            self.refused("momenta: (1, 0); give 3 numbers, (x, y, z)", "momenta", lambda: qs.contract(S, momenta=[(1, 0)]))
+            self.refused("tol: 'small'; give a real number", "tol", lambda: D.solve(S.array[0], tol="small"))
+            self.refused("number: 0.0; give an integer", "number", lambda: D.history(0.0))
+            self.refused("modes: 8.5; give an integer", "modes", lambda: qs.eigenvectors(D, modes=8.5))
+            self.refused(f"block: {2**32 + 4}; give an integer from", "block", lambda: qs.eigenvectors(D, modes=8, block=2**32 + 4))
+            self.refused("window: (0,); give 2 numbers, (low, high)", "window", lambda: qs.eigenvectors(D, modes=8, window=(0,)))
+        for lattice, text in (((4.9, 4, 4, 4), "4.9; give an integer"), ((2**32 + 4, 4, 4, 4), f"{2**32 + 4}; give an integer from 1 to"),
+                              ((0, 4, 4, 4), "0; give an integer from 1"), ((4, 4, 4), "(4, 4, 4); give 4 numbers, (x, y, z, t)"),
+                              ("4444", "'4444'; give 4 numbers"), (4, "4; give 4 numbers")):
+            self.refused(f"lattice: {text}", "lattice", lambda: qs.generate(lattice, beta=6.0, sweeps=1))
+        self.refused(f"seed: {2**64 + 1}; give an integer from 1 to", "seed", lambda: qs.generate(EXTENTS, beta=6.0, sweeps=1, seed=2**64 + 1))
+        self.refused("sweeps: 1.5; give an integer", "sweeps", lambda: qs.generate(EXTENTS, beta=6.0, sweeps=1.5))
+        self.refused("beta: None; give a real number", "beta", lambda: qs.generate(EXTENTS, beta=None, sweeps=1))
+        for boundary in ((0, 0, 0), (0, 0, 0, 0, 1)):
+            self.refused("boundary: (0, 0, 0", "boundary", lambda: self.U.smear("hisq", boundary=boundary))
+        self.refused("u0: 'x'; give a real number", "u0", lambda: self.U.smear("asqtad", u0="x"))
+
+    def test_fork(self) -> None:
+        # A child is refused by name, closes nothing and ends.
+        script = textwrap.dedent("""
+            import os, signal, sys
+            import quarkstar as qs
+            session = qs.Session(devices="cpu", workers=1, threads=1)
+            U = qs.generate((4, 4, 4, 4), beta=6.0, sweeps=1)
+            D = qs.naive(U, mass=1.0, tol=1e-3)
+            D.propagator(point=(0, 0, 0, 0))
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                for call in (U.plaquette, lambda: D.propagator(wall=0), qs.Session):
+                    try:
+                        call()
+                    except qs.InputError as error:
+                        assert error.parameter == "session" and "forked" in str(error), error
+                    else:
+                        os._exit(1)
+                D.close()
+                sys.exit(7)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+            U.plaquette()
+        """)
+        done = subprocess.run([sys.executable, "-c", script], timeout=60, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_write(self) -> None:
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("h5py is not installed")
+        with qs.wilson(self.U, kappa=0.11, tol=1e-4) as D:
+            c = qs.contract(D.propagator(point=(0, 0, 0, 0)), ["pion", "proton"], momenta=[(0, 0, 0), (1, 0, -1)])
+        with tempfile.TemporaryDirectory() as folder:
+            c.write(pathlib.Path(folder) / "correlators.h5")
+            with h5py.File(pathlib.Path(folder) / "correlators.h5") as file:
+                self.assertEqual(set(file), {"pion", "pion_p1,0,-1", "proton", "proton_p1,0,-1"})
+                for name, values in c.items():
+                    self.assertEqual(file[name].dtype, values.dtype)
+                    np.testing.assert_array_equal(file[name][:], values)
+
     def test_snippet(self) -> None:
         with qs.hisq(self.U, mass=0.2, tol=1e-10) as D:
             S = D.propagator(point=(0, 0, 0, 0))
@@ -198,6 +288,10 @@ class Package(unittest.TestCase):
             if name in ("domain-wall", "moebius"):  # vectors of four dimensions are solved for, not what the operator works on
                 b = random_vectors(1, 12, 15)[0]
                 with function(self.U, mass=0.3, ls=4, tol=1e-9) as D:
+                    S = qs.Propagator(np.stack([b] * 12), "point:0,0,0,0", name, "lexicographic", self.U)
+                    self.refused("pion_midpoint is of solutions in the middle", "correlators", lambda: qs.contract(S, "pion_midpoint"))
+                    for what in (dict(guess=b), dict(relative_tol=1e-5), dict(parity="odd")):  # what help(D.solve) says of it
+                        self.assertRaises(qs.InputError, lambda: D.solve(b, **what))
                     D.solve(b)
                     self.assertLess(D.last.residual, 1.001e-9, name)
                     self.assertRaises(qs.InputError, lambda: D @ b)
@@ -307,7 +401,12 @@ class Package(unittest.TestCase):
         links = self.U.links()
         self.refused("but this rank's links are of", "lattice", lambda: qs.gauge(links[:4].copy(), lattice=EXTENTS))
         self.refused("seed: 0", "seed", lambda: qs.generate(EXTENTS, beta=6.0, sweeps=1, seed=0))
-        self.refused("unknown key", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
+        error = self.refused("unknown key; use one of kappa, ", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
+        self.assertNotIn("json", str(error))
+        self.refused("give it where the session is opened", "workers", lambda: qs.wilson(self.U, kappa=0.11, workers=2))
+        b[0, 0, 0, 0, 0, 0] = np.nan
+        with qs.wilson(self.U, kappa=0.11) as of_nan:
+            self.refused("the source, the guess or the links are not finite", "", lambda: of_nan.solve(b))
         self.refused("another one is open", "session", qs.Session)
         error = self.refused("no action 'none'", "action", lambda: qs.operator(self.U, "none"))
         self.assertIsInstance(error, qs.InputError)
@@ -352,6 +451,22 @@ class Package(unittest.TestCase):
         self.compare(U, golden["milc.l4444.wilson.k0.12.p"]["pion_pt_C_t"], golden["milc.l4444.hisq.m0.1.ap"]["pion_pt_C_t"])
         milc = json.loads((DATA / "golden-milc.json").read_text())  # there links are projected first
         self.compare(U.reunitarize(), milc["wilson_l4444_periodic_k0.12_c0.0_pion"]["re"], milc["hisq_l4444_antiperiodic_m0.1_e0_pion5"]["re"])
+
+    def test_golden_hadrons(self) -> None:
+        if not (DATA / "golden-2.json").exists():
+            self.skipTest(f"{DATA}/golden-2.json is not there")
+        golden = json.loads((DATA / "golden-2.json").read_text())["had.jl4444.k0.125.ap"]
+        U = qs.read_gauge(DATA / "other" / golden["config"])
+        with qs.wilson(U, kappa=golden["kappa"], tol=1e-13) as D:
+            S = D.propagator(point=(0, 0, 0, 0))
+        mesons = golden["mesons16_point_p000"]  # by Chroma's number of Gamma, bit mu of which is gamma_mu
+        c = qs.contract(S, ["mesons", "proton", "proton_mixed"])
+        moving = qs.contract(S, ["pion", "proton"], momenta=[(1, 0, 0)])
+        for values, known in ((c.pion, mesons[15]), (c.rho_x, mesons[1]), (c.rho_y, mesons[2]), (c.rho_z, mesons[4]), (c.a0, mesons[0]),
+                              (c.proton, golden["point_proton_p000"]), (c.proton_mixed, golden["point_proton_Tmixed_p000"]),
+                              (moving["pion_p1,0,0"], golden["point_pion_p100"]), (moving["proton_p1,0,0"], golden["point_proton_p100"])):
+            known = np.array(known)
+            np.testing.assert_allclose(values, known if known.ndim == 1 else known @ [1, 1j], rtol=1e-9)
 
     def compare(self, U: qs.Gauge, wilson: list, hisq: list) -> None:
         with qs.wilson(U, kappa=0.12, boundary={"t": "periodic"}, tol=1e-12) as D:

@@ -10,6 +10,7 @@ import numpy as np
 from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape
 from ._errors import InputError, check
+from ._numbers import wholes
 from ._operator import Operator, Propagator
 from ._session import components, settings_of
 
@@ -76,12 +77,13 @@ def _sum(terms: Sequence[str] | str | None) -> str | None:
 
 
 def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
-    return _sum([",".join(str(int(n)) for n in p) for p in momenta]) if momenta is not None else None
+    return _sum([",".join(map(str, wholes(p, "momenta", "x, y, z"))) for p in momenta]) if momenta is not None else None
 
 
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
              fold: bool = False) -> Correlators:
-    """Two-point functions of a propagator, as the command's.
+    """Two-point functions of a propagator, as the command's, but for domain wall's pion_midpoint and pion_residual_mass, which the command
+    alone has.
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""

@@ -9,6 +9,7 @@ import numpy as np
 from . import _library as c
 from ._closing import Closing
 from ._errors import InputError, check
+from ._numbers import real, reals, whole
 from ._operator import Operator
 
 
@@ -43,7 +44,9 @@ def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, bas
     """Computes the lowest modes, as `quarkstar eigen` does, with the same bits. tol: largest |A v - lambda v| (1e-10). block: vectors that A
     is applied to together, 1 to 16 (4). basis, degree, window: of the largest basis and of the filter, else chosen."""
     handle = ctypes.c_void_p()
-    options = c.EigenOptions(modes=modes, tolerance=tol, block=block, basis=basis, degree=degree, window_low=window[0], window_high=window[1])
+    low, high = reals(window, "window", "low, high")
+    options = c.EigenOptions(modes=whole(modes, "modes"), tolerance=real(tol, "tol"), block=whole(block, "block"), basis=whole(basis, "basis"),
+                             degree=whole(degree, "degree"), window_low=low, window_high=high)
     check(c.library.qs_eigenvectors_compute(D.handle, ctypes.byref(options), ctypes.byref(handle)))
     return Eigenvectors(handle)
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _library as c
 from ._arrays import Array, Lattice, as_input, check_shape, layout_number, link_shape, links_of
 from ._errors import InputError, check
+from ._numbers import INT, UINT64, real, reals, whole, wholes
 from ._session import Session, current_session
 
 
@@ -24,11 +25,7 @@ class PlaquetteMeans(NamedTuple):
 
 
 def lattice_of(lattice: Sequence[int]) -> Any:
-    try:
-        x, y, z, t = (int(extent) for extent in lattice)
-    except (TypeError, ValueError):
-        raise InputError(f"lattice: {lattice!r}; give four extents, x, y, z, t", "lattice") from None
-    return (ctypes.c_int * 4)(x, y, z, t)
+    return (ctypes.c_int * 4)(*wholes(lattice, "lattice", least=1))
 
 
 class Gauge:
@@ -87,7 +84,8 @@ class Gauge:
     def smear(self, action: str, naik_epsilon: float = 0, u0: float = 0,
               boundary: Sequence[float] = (0, 0, 0, 1)) -> tuple["Gauge", "Gauge"]:
         """Fat and long links of "hisq" or "asqtad", staggered phases and boundary (angles / pi) in them."""
-        how = c.Smearing(action=action.encode(), naik_epsilon=naik_epsilon, u0=u0, boundary=(ctypes.c_double * 4)(*boundary))
+        how = c.Smearing(action=action.encode(), naik_epsilon=real(naik_epsilon, "naik_epsilon"), u0=real(u0, "u0"),
+                         boundary=(ctypes.c_double * 4)(*reals(boundary, "boundary")))
         fat, far = ctypes.c_void_p(), ctypes.c_void_p()
         check(c.library.qs_gauge_smear(self.handle, ctypes.byref(how), ctypes.byref(fat), ctypes.byref(far)))
         return Gauge(self.session, fat), Gauge(self.session, far)
@@ -133,9 +131,8 @@ def generate(lattice: Sequence[int], beta: float, sweeps: int, seed: int = 1, st
     session = session or current_session()
     if start not in ("hot", "cold"):
         raise InputError(f"start: '{start}'; give hot or cold", "start")
-    if seed < 1:
-        raise InputError(f"seed: {seed}; give a positive number", "seed")
-    heatbath = c.Heatbath(beta=beta, sweeps=sweeps, seed=seed, cold=int(start == "cold"))
+    heatbath = c.Heatbath(beta=real(beta, "beta"), sweeps=whole(sweeps, "sweeps", 1, INT), seed=whole(seed, "seed", 1, UINT64),
+                          cold=int(start == "cold"))
     handle = ctypes.c_void_p()
     check(c.library.qs_gauge_generate(session.handle, lattice_of(lattice), ctypes.byref(heatbath), ctypes.byref(handle)))
     return Gauge(session, handle)

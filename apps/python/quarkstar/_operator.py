@@ -12,6 +12,7 @@ from ._arrays import Array, Vectors, array_beside, as_input, check_shape, copy_b
 from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
+from ._numbers import real, whole, wholes
 from ._session import components, plain, settings_of
 
 
@@ -58,15 +59,16 @@ def _report(results: Any) -> SolveReport:
 def _doubles(values: Any, count: int, argument: str) -> Any:
     if values is None:
         return None
-    array = np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)) if np.ndim(values) == 0 else np.asarray(values, dtype=np.float64)
-    if array.shape != (count,):
-        raise InputError(f"{argument}: {array.shape[0] if array.ndim == 1 else array.shape} numbers for {count} vectors; give one each", argument)
-    return (ctypes.c_double * count)(*array)
+    values = plain(values)
+    each = [real(value, argument) for value in values] if isinstance(values, (list, tuple)) else [real(values, argument)] * count
+    if len(each) != count:
+        raise InputError(f"{argument}: {len(each)} numbers for {count} vectors; give one each", argument)
+    return (ctypes.c_double * count)(*each)
 
 
 def source_text(point: Sequence[int] | None, wall: int | None, source: str | None) -> str:
-    given = [text for text in (f"point:{','.join(str(int(x)) for x in point)}" if point is not None else None,
-                               f"wall:{int(wall)}" if wall is not None else None, source) if text is not None]
+    given = [text for text in (f"point:{','.join(map(str, wholes(point, 'point')))}" if point is not None else None,
+                               f"wall:{whole(wall, 'wall')}" if wall is not None else None, source) if text is not None]
     if len(given) != 1:
         raise InputError("source: give one of point=(x, y, z, t), wall=t and source=\"z2:t,seed\"", "source")
     return given[0]
@@ -86,7 +88,8 @@ class Operator(Closing):
         check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
         self._extents = gauge.part[1]
         masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
-        self._several = len(masses) if isinstance(masses, (list, tuple)) else 0
+        self._listed = len(masses) if isinstance(masses, (list, tuple)) else None
+        self._shifted = settings.get("solver") == "multishift"
         self.last: SolveReport | None = None
 
     @property
@@ -125,17 +128,19 @@ class Operator(Closing):
         """x of M x = b, like b: one vector, or several along a leading dimension. Of an array in GPU memory it is a DeviceArray.
 
         guess: of x. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
-        S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess, or 0. With solver="multishift"
-        one b and several masses: x has a leading dimension for them. Raises NotConverged, which holds what there is."""
+        S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess, or 0. Wilson, clover and twisted
+        mass know "odd" alone; domain wall and Moebius neither, and neither guess nor relative_tol. With solver="multishift" one b and a list
+        of masses, here or of the operator, also of one: x has a leading dimension for them. Raises NotConverged, which holds what there
+        is."""
         if parity not in c.PARITIES:
             raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
         b, count = self._vectors(b, layout, "b")
-        number = count
-        if count == 1 and masses is not None and np.ndim(masses) == 1:
-            number = len(masses)
-        elif count == 1 and self._several > 1:
-            number = self._several
-        shape = b.shape if number == count else (number, *vector_shape(layout, self._extents, self.components))
+        number, shape = count, b.shape
+        if self._shifted and count == 1:
+            masses = plain(masses)
+            listed = max(1, len(masses)) if isinstance(masses, (list, tuple)) else self._listed if masses is None else None
+            if listed is not None:
+                number, shape = listed, (listed, *vector_shape(layout, self._extents, self.components))
         if guess is None:
             x = array_beside(b, shape, parity is None)
         else:
@@ -183,7 +188,7 @@ class Operator(Closing):
     def history(self, number: int = 0) -> np.ndarray:
         """|r| / |b| after every iteration of the last solve, of one of its solutions."""
         values, count = ctypes.POINTER(ctypes.c_double)(), ctypes.c_size_t()
-        check(c.library.qs_operator_history(self.handle, number, ctypes.byref(values), ctypes.byref(count)))
+        check(c.library.qs_operator_history(self.handle, whole(number, "number"), ctypes.byref(values), ctypes.byref(count)))
         return np.array(values[: count.value])
 
 

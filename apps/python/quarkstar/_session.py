@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 from typing import Any, Callable
 
 import numpy as np
@@ -63,7 +64,8 @@ class Session:
     """The workers that compute. One at a time in a process; functions that need one and are not given any open it with its defaults.
 
     comm: an mpi4py communicator, over which lattices are cut (setting `ranks`); None: this process alone. log: called with (level, text).
-    settings: devices, workers, threads, ranks, policy, watchdog, ... of docs/howto/c.md. Use it as a context manager, or close() it.
+    settings: devices, workers, threads, ranks, policy, watchdog, ... of docs/howto/c.md. Use it as a context manager, or close() it. A
+    process that is forked while it is open cannot use it, nor open another.
     """
 
     def __init__(self, comm: Any = None, log: Callable[[str, str], None] | None = None, **settings: Any) -> None:
@@ -82,6 +84,7 @@ class Session:
         _logs.append(self._log)
         self._check(c.library.qs_session_open(ctypes.byref(options), ctypes.byref(self._handle)))
         _current = self
+        self._process = os.getpid()
         session_opened()
 
     def _check(self, status: int) -> None:
@@ -107,7 +110,7 @@ class Session:
         handle, self._handle = self._handle, ctypes.c_void_p()
         if _current is self:
             _current = None
-        if handle:
+        if handle and os.getpid() == self._process:  # a child that was forked has none of its threads
             session_closed()
             self._check(c.library.qs_session_close(handle))
 
