@@ -289,6 +289,7 @@ class CampaignRun {
       write(configuration);
       throw Interrupted{campaign_.out, "the rows that are done are"};
     } catch (const Error& error) {
+      if (is_everywhere(error)) write_what_is_done(configuration);
       if (not_written || !is_everywhere(error) || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
       failed = error;
@@ -372,6 +373,14 @@ class CampaignRun {
     if (unwritten_.empty()) return;
     Job::current().on_root([&] { write_results(campaign_.file_of(configuration), configuration.name, results_); });
     for (const auto& [row, seconds] : std::exchange(unwritten_, {})) journal_.note_done(row, seconds);
+  }
+
+  /// Before an error that is told: one of writing is not.
+  void write_what_is_done(const Configuration& configuration) {
+    try {
+      write(configuration);
+    } catch (const Error&) {
+    }
   }
 
   /// Solves that are not tried: progress goes on.

@@ -52,6 +52,12 @@ std::uint32_t crc32_of(std::string_view text) {
   return sum.sums()[0];
 }
 
+/// Fields that are not finite are no start for anything: the file of before stays. Collective.
+bool are_finite(std::span<const std::span<const std::complex<double>>> fields) {
+  const auto finite = [](const std::complex<double>& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
+  return !Job::current().any(!std::ranges::all_of(fields, [&](const auto& field) { return std::ranges::all_of(field, finite); }));
+}
+
 /// Checksums of whole fields, from the parts of all ranks.
 Checksums checksums(Job& job, std::span<const std::span<const std::complex<double>>> fields, const Box& part, const Coord& lattice) {
   std::vector<Checksums> all;
@@ -244,23 +250,26 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
 }
 
 void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
-  // A field that is not finite is no start for anything: the file of before stays.
-  const auto finite = [](const std::complex<double>& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
-  if (Job::current().any(!std::all_of(solution.begin(), solution.end(), finite))) return;
-  write(key, {{solution}}, iterations, {});
+  if (are_finite({{solution}})) write(key, {{solution}}, iterations, {});
 }
 
 std::optional<SolveState> Checkpoint::load_state(const RestartKey& key, int components) const {
-  std::optional<Loaded> loaded = read(key, components);
-  if (!loaded) return std::nullopt;
-  if (!is_of(loaded->problem, key.problem)) {
+  const auto without = [&](const std::string& why) {
     if (Job::current().is_root())
-      spdlog::warn(
-          "{}: this state of a solver is of another problem, or of other settings or another version: the solve goes on from solutions "
-          "alone",
-          path_of(key.name));
+      spdlog::warn("{}; the solve goes on from restart files of solutions where there are some, and else begins anew", why);
     return std::nullopt;
+  };
+  std::optional<Loaded> loaded;
+  try {
+    loaded = read(key, components);
+  } catch (const runtime::mpi::SharedError& error) {
+    if (!parts_ || error.kind() != ErrorKind::input) throw;
+    return without(error.what());  // what a host has kept that was away
   }
+  if (!loaded) return std::nullopt;
+  if (!is_of(loaded->problem, key.problem))
+    return without(
+        fmt::format("{}: this state of a solver is of another problem, or of other settings or another version", path_of(key.name)));
   SolveState state;
   const json numbers = json::from_cbor(loaded->numbers);
   for (const json& one : numbers.at("results")) {
@@ -295,7 +304,7 @@ void Checkpoint::save_state(const RestartKey& key, const SolveState& state) cons
       json::to_cbor({{"results", std::move(results)}, {"numbers", json::binary({bytes, bytes + state.numbers.size()})}});
   std::vector<Numbers> fields;
   for (const HostField& field : state.fields) fields.emplace_back(field.data);
-  write(key, fields, most, std::as_bytes(std::span(numbers)));
+  if (are_finite(fields)) write(key, fields, most, std::as_bytes(std::span(numbers)));
 }
 
 void Checkpoint::remove_state(const RestartKey& key) const {

@@ -15,7 +15,7 @@ namespace quarkstar::app {
 namespace {
 
 /// Settings that change no bit of a solve, or are in its restart keys.
-constexpr std::array<std::string_view, 29> of_no_state{"gauge",
+constexpr std::array<std::string_view, 32> of_no_state{"gauge",
                                                        "lattice",
                                                        "source",
                                                        "columns",
@@ -43,7 +43,10 @@ constexpr std::array<std::string_view, 29> of_no_state{"gauge",
                                                        "redundant",
                                                        "out",
                                                        "json",
-                                                       "checkpoint-every"};
+                                                       "checkpoint-every",
+                                                       "trace",
+                                                       "graph",
+                                                       "decisions"};
 
 /// What tells solves apart that go on in other ways, beside the problem.
 std::string settings_of_state(const RunConfig& config) {
@@ -73,9 +76,15 @@ GroupFiles::GroupFiles(RunState& run, const std::string& equation, const std::ve
 }
 
 std::optional<SolveState> GroupFiles::load(std::vector<HostField>& solutions) {
-  for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
+  bool all_there = true;
+  for (std::size_t v = 0; v < keys_.size(); ++v) {
+    const std::optional<int> done = checkpoints_[v]->load(keys_[v], solutions[v].data);
+    all_there = all_there && done;
+    done_before_[v] = done.value_or(0);
+  }
   if (state_key_.name.empty()) return std::nullopt;
   std::optional<SolveState> state = checkpoints_.front()->load_state(state_key_, run_.kind.components);
+  if (state && state->fields.empty() && !all_there) state.reset();    // of a group that has ended, whose solutions are no more
   if (state) std::fill(done_before_.begin(), done_before_.end(), 0);  // its results count them
   return state;
 }
@@ -88,7 +97,8 @@ void GroupFiles::end(const std::vector<SolveResult>& results) const {
   if (state_key_.name.empty()) return;
   if (std::all_of(results.begin(), results.end(), [](const SolveResult& result) { return result.converged(); }))
     checkpoints_.front()->save_state(state_key_, {results, {}, {}});
-  else checkpoints_.front()->remove_state(state_key_);
+  else if (std::all_of(results.begin(), results.end(), worth_saving))
+    checkpoints_.front()->remove_state(state_key_);  // solutions are saved instead
 }
 
 Snapshots GroupFiles::snapshots() {

@@ -2,6 +2,8 @@
 
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/right_hand_sides.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,7 +28,9 @@ std::string KeptSolver::key_of(const RunConfig& config, std::span<const runtime:
   const bool of_one_mass = solver.multigrid || solver.schwarz || solver.recycle > 0 || !deflation_file(config).empty() ||
                            find_krylov_solver(solver.solver)->multigrid || !config.action->masses_share_links(config.settings);
   if (of_one_mass || islands.size() > 1 || config.session.policy == "adaptive") return "";  // that policy changes the cut
-  std::string key = fmt::format("{} {}\n", islands.front().describe(), fmt::join(numbers_together(config), ","));
+  std::string key = fmt::format("{} {}\n", fmt::join(numbers_together(config), ","), runtime::Session::current().cpus_join());
+  for (const runtime::Block& block : islands.front().blocks())
+    key += fmt::format("{} {} {} {}\n", block.origin, block.extents, block.owner, block.rank);
   for (const auto& [name, value] : parameters_of(config))
     if (!config.action->states_mass(name) && std::find(of_others.begin(), of_others.end(), name) == of_others.end())
       key += fmt::format("{} {}\n", name, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -34,7 +38,8 @@ std::string KeptSolver::key_of(const RunConfig& config, std::span<const runtime:
 }
 
 void KeptSolver::begin(const std::string& key) {
-  if (key != key_ || key.empty()) held_ = {};
+  // All ranks let it go or none does: making a solver is collective.
+  if (runtime::mpi::Job::current().any(key != key_ || key.empty())) held_ = {};
   key_ = key;
 }
 

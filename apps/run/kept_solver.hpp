@@ -23,7 +23,7 @@ class KeptSolver {
   /// solver is made for one mass: with multigrid, a preconditioner or known modes, and where masses have links of their own.
   static std::string key_of(const RunConfig& config, std::span<const runtime::Decomposition> islands);
 
-  /// For what has this key. What is kept for others goes, before links are made that need its memory.
+  /// For what has this key. What is kept for others goes, before links are made that need its memory. Collective.
   void begin(const std::string& key);
   /// What was kept, if it solves for the masses; else that goes.
   Held take(std::span<const double> masses);

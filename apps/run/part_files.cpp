@@ -262,17 +262,20 @@ std::optional<PartSet> PartFiles::load(const std::string& name) const {
   std::string mine;
   if (first_of_host_)
     for (const Found& one : list(name)) mine += fmt::format("{} {} {} {} {}\n", one.set, one.rank, one.ranks, one.copy, job_.rank());
-  // Of each set, newest first, and number of ranks: the files of each part, the ranks' own first.
-  std::map<std::pair<std::uint64_t, int>, std::vector<std::vector<Found>>, std::greater<>> sets;
+  std::vector<Found> all;
   for (const std::string& text : job_.gather_text(mine)) {
     std::istringstream words(text);
-    for (Found one{}; words >> one.set >> one.rank >> one.ranks >> one.copy >> one.holder;) {
-      auto& parts = sets[{one.set, one.ranks}];
-      parts.resize(static_cast<std::size_t>(one.ranks));
-      parts[static_cast<std::size_t>(one.rank)].push_back(one);
-    }
+    for (Found one{}; words >> one.set >> one.rank >> one.ranks >> one.copy >> one.holder;) all.push_back(one);
   }
-  if (sets.empty()) return std::nullopt;
+  // Of each set, newest first, and number of ranks: the files of each part, the ranks' own first.
+  std::map<std::pair<std::uint64_t, int>, std::vector<std::vector<Found>>, std::greater<>> sets;
+  for (const Found& one : all) {
+    if (one.rank >= one.ranks || static_cast<std::size_t>(one.ranks) > all.size()) continue;  // no such set can be whole
+    auto& parts = sets[{one.set, one.ranks}];
+    parts.resize(static_cast<std::size_t>(one.ranks));
+    parts[static_cast<std::size_t>(one.rank)].push_back(one);
+  }
+  if (all.empty()) return std::nullopt;
   for (auto& [key, files] : sets) {
     std::vector<std::optional<Part>> held(files.size());
     std::vector<std::size_t> choice(files.size(), 0);

@@ -10,9 +10,8 @@
 // - complete_epilogue(a, task, fields, before): fills in what is the epilogue's own. fields: the buffers of its site fields; before: sites,
 //   times lanes, before the first;
 //
-// - of an epilogue that mixes vectors, in place of that, complete_mixing(a, task, beside, numbers): fills in what is its own. beside: from
-// the
-//   first site on, nullptr where there is none;
+// - of an epilogue that mixes vectors, in place of that, complete_mixing(a, task, beside, numbers): fills in what is its own. beside: the
+//   second field from the first site on, nullptr where there is none;
 //
 // - kernel<F>(choice) and pack_kernel<F>(task, face): the kernels on CPUs;
 //

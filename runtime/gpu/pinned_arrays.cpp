@@ -12,6 +12,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 #endif
@@ -101,7 +102,10 @@ void free_array(void* array) noexcept {
   if (arrays.count > 0) {
     const std::lock_guard lock(arrays.mutex);
     if (const auto place = arrays.all.find(array); place != arrays.all.end()) {
-      if (place->second.is_registered && arrays.keeps && has_room(arrays, place->second.bytes)) return arrays.kept.push_back(array);
+      try {
+        if (place->second.is_registered && arrays.keeps && has_room(arrays, place->second.bytes)) return arrays.kept.push_back(array);
+      } catch (const std::bad_alloc&) {  // then it goes
+      }
       if (!forget(arrays, place)) return;
     }
   }
