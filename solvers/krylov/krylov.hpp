@@ -52,6 +52,7 @@ struct KrylovLimits {
   PerVector target_norm2{};  ///< converged when |r|^2 <= this
   std::array<int, most_vectors> most_iterations{};
   int patience = 1000;                                ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  std::array<int, most_vectors> more_patience{};      ///< the same, if it is more, of each
   std::array<int, most_vectors> patience_at_first{};  ///< the same, if it is more, until |r|^2 falls below what the first iterations reach
   int check_every = 16;                               ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
@@ -145,7 +146,8 @@ struct KrylovState : VectorStatus {
   static constexpr double iterations_a_digit = 28;  ///< of |r|, where nothing is computed (counted_batches.hpp)
   std::int32_t vectors = 1;
   std::int32_t patience = 0;
-  std::int32_t patience_at_first[most_vectors]{}, most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
+  std::int32_t more_patience[most_vectors]{}, patience_at_first[most_vectors]{}, most_iterations[most_vectors]{},
+      iterations[most_vectors]{}, best_step[most_vectors]{};
   StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
   std::int32_t no_gap = 0;             ///< states have none, so that ranks can compare their bytes (runtime/mpi/agreement.hpp)
   double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
@@ -218,7 +220,8 @@ struct KrylovState : VectorStatus {
     if (value <= target[v]) return StopReason::converged;
     if (status.step + 1 >= most_iterations[v]) return StopReason::iteration_limit;
     constexpr int first = 16;  // steps
-    const int most = best_step[v] < first && patience_at_first[v] > patience ? patience_at_first[v] : patience;
+    int most = more_patience[v] > patience ? more_patience[v] : patience;
+    if (best_step[v] < first && patience_at_first[v] > most) most = patience_at_first[v];
     return status.step - best_step[v] >= most ? StopReason::stagnation : StopReason::running;
   }
   /// verdict() before the first iteration.
