@@ -34,6 +34,7 @@ RunConfig config_of(const std::map<std::string, std::string>& values) {
 }  // namespace
 
 TEST_CASE("quarks take the same solver if only their mass, sources and outputs differ") {
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition cut({4, 4, 4, 8}, {1, 1, 1, 1}, 1);
   const auto key = [&](const std::map<std::string, std::string>& values) { return KeptSolver::key_of(config_of(values), {&cut, 1}); };
   const std::string light = key({{"kappa", "0.15"}});
@@ -51,6 +52,17 @@ TEST_CASE("quarks take the same solver if only their mass, sources and outputs d
     CAPTURE(name);
     CHECK(key({{"kappa", "0.15"}, {name, value}}) != light);
   }
+  // As far as texts for people go, these cuts are alike.
+  const auto in_parts = [](int first, int owner) {
+    return runtime::Decomposition({4, 4, 4, 8}, {{{4}, {4}, {4}, {first, 8 - first}}}, {owner, 1 - owner});
+  };
+  const auto key_on = [&](const runtime::Decomposition& on) { return KeptSolver::key_of(config_of({{"kappa", "0.15"}}), {&on, 1}); };
+  CHECK(key_on(in_parts(4, 0)) == key_on(in_parts(4, 0)));
+  CHECK(key_on(in_parts(4, 0)) != key_on(in_parts(2, 0)));
+  CHECK(key_on(in_parts(4, 0)) != key_on(in_parts(4, 1)));
+  session.let_cpus_join(true);
+  CHECK(key({{"kappa", "0.15"}}) != light);
+  session.let_cpus_join(false);
   const std::string hisq = key({{"action", "hisq"}, {"mass", "0.1"}});
   CHECK(key({{"action", "hisq"}, {"mass", "0.2"}}) == hisq);
   CHECK(key({{"action", "hisq"}, {"naik-epsilon", "-0.1"}}) != hisq);
