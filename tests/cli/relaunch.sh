@@ -164,3 +164,9 @@ for flags in "--precision half" "--solver multishift --precision single" "--solv
   # shellcheck disable=SC2086
   moved "${staggered[@]}" $flags
 done
+
+# The state of what has ended says nothing without the solutions.
+ls shared/state-* > /dev/null || die "no state of what has ended"
+rm shared/column*
+expect 0 '^wrote again.json' "${staggered[@]}" --solver blockcg --precision single --residual-history --json again.json --checkpoint shared --krylov-state
+results again.json | cmp moved.txt - || die "other bits where solutions are no more"
