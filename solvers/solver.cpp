@@ -139,6 +139,8 @@ void require_deflatable(const SolverSettings& settings) {
 }
 
 struct Solver::Impl {
+  static constexpr int usual_patience = 200;  ///< KrylovLimits, below double precision
+
   SolverSettings settings;
   const NamedKrylovSolver* krylov;
   int components;
@@ -216,8 +218,9 @@ struct Solver::Impl {
     PerVector target2{};  ///< of |b - M x|^2; infinite: this right-hand side is done
     PerVector r_norm2{};
     PerVector least2{};  ///< the same, or before deflation where that is less: it makes an error smaller, and may make its residual larger
-    std::array<int, most_vectors> budget{};  ///< iterations
-    KrylovProgress progress{};               ///< with |residual of the even-odd system|^2
+    std::array<int, most_vectors> budget{};         ///< iterations
+    std::array<int, most_vectors> more_patience{};  ///< KrylovLimits
+    KrylovProgress progress{};                      ///< with |residual of the even-odd system|^2
     decltype(KrylovLimits::observe) observe{};
     const SolveState* resume = nullptr;  ///< that this correction goes on from
   };
@@ -228,6 +231,15 @@ struct Solver::Impl {
     if (below_double()) fields.push_back(&sum);
     fields.insert(fields.end(), of_solver.begin(), of_solver.end());
     return fields;
+  }
+
+  /// After a correction that has gained little: whether the next one should wait longer for a new least residual before it gives up. In low
+  /// precision most often nothing comes of that but iterations, and a new correction is better; but |r| of conjugate gradient does rest,
+  /// for up to about 1 / m iterations (16^3 x 32, HISQ: 295 at m = 0.004), and where none waits the solve would end here.
+  bool waits_longer(Goal& goal, std::size_t v) const {
+    if (!is_hermitian || !below_double() || goal.more_patience[v] > 0) return false;
+    goal.more_patience[v] = static_cast<int>(std::min(2 / goal.mass[v], 1e9));
+    return goal.more_patience[v] > usual_patience;
   }
 
   /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
@@ -244,18 +256,15 @@ struct Solver::Impl {
     const bool half = settings.precision == Precision::half;
     const double gain2 = half ? 1e-4 : 1e-10;
     if (below_double()) {
-      limits.patience = 200;
+      limits.patience = usual_patience;
       limits.resolution = half ? 1e-2 : 1e-3;  // what the low precision's products leave certain
     }
     for (std::size_t v = 0; v < goal.n; ++v) {
       const bool done = goal.target2[v] == infinite;
       // |r| of conjugate gradient does not fall all the time. Of a source that is smooth it first stays above |b| until the lowest modes
       // are resolved, for about the largest eigenvalue over the smallest, some 1 / m iterations.
-      // Later it rests for up to about a fourth of that (16^3 x 32, HISQ, m = 0.004: 295 iterations).
-      if (is_hermitian && !done) {
-        limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
-        if (below_double()) limits.more_patience[v] = static_cast<int>(std::min(2 / goal.mass[v], 1e9));
-      }
+      if (is_hermitian && !done) limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
+      limits.more_patience[v] = goal.more_patience[v];
       double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
       // Of modes that are only nearly right a part is left, which the Krylov solver would have to take out: soon it goes by a correction.
       if (recycles && deflates()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
@@ -666,6 +675,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     goal.r_norm2 = then.r_norm2;
     goal.least2 = then.least2;
     goal.budget = then.budget;
+    goal.more_patience = then.more_patience;
     previous2 = then.previous2;
     goal.resume = resume;
   }
@@ -683,7 +693,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
         result.reason = StopReason::converged;
       else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
         // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
-        result.reason = cycle > 0 && r_norm2[v] > 0.25 * previous2[v] ? StopReason::stagnation : StopReason::running;
+        result.reason =
+            cycle > 0 && r_norm2[v] > 0.25 * previous2[v] && !s.waits_longer(goal, v) ? StopReason::stagnation : StopReason::running;
       else if (goal.by_multigrid && result.reason == StopReason::iteration_limit && result.iterations < s.settings.max_iterations)
         result.reason = StopReason::stagnation;
       if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
@@ -742,7 +753,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
                                           .r_norm2 = goal.r_norm2,
                                           .least2 = goal.least2,
                                           .previous2 = previous2,
-                                          .budget = goal.budget};
+                                          .budget = goal.budget,
+                                          .more_patience = goal.more_patience};
           return snapshots.take_state(s.state_of(numbers, results, x, e.of(outer->parity()), now(), solutions[0].box()));
         }
         const std::vector<HostField> iterates = s.copy_of_iterate(*outer, x, e, r, working_ones, solutions[0].box());
