@@ -45,7 +45,8 @@ took=$((($(date +%s%N) - began) / 1000000))
 undisturbed=$(solution)
 echo "undisturbed: $took ms"
 
-# strike SIGNAL: on a random rank at a random moment of a job that begins now; another where that was over.
+# strike SIGNAL: on a random rank at a random moment of a job that begins now; another where that was over. STOP not before the solve: who is
+# stopped while MPI starts is missed after ten minutes only.
 strike() {
   local moment=$((RANDOM * took / 32768)) rank=$((RANDOM % 4))
   echo "$1 for rank $rank after $moment ms"
@@ -53,6 +54,7 @@ strike() {
   (
     sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
     until [ -s pid$rank ]; do sleep 0.01; done
+    [ "$1" = KILL ] || until ls kept/?/state-* > /dev/null 2>&1; do sleep 0.01; done
     kill "-$1" "$(cat pid$rank)" 2> /dev/null
   ) &
   local striker=$!
