@@ -4,6 +4,7 @@
 #include "apps/run/right_hand_sides.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
+#include "solvers/krylov/krylov.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

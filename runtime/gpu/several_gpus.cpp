@@ -6,7 +6,6 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/messages.hpp"
-#include "runtime/policy/policy.hpp"
 #include "runtime/simulate/gpu_program.hpp"
 
 #include <starpu.h>

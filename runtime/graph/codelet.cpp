@@ -17,6 +17,7 @@
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/profiler_range.hpp"
 #include "runtime/observe/task_graph.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/sanitizer.hpp"

@@ -4,7 +4,6 @@
 #include "runtime/graph/program.hpp"
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/session.hpp"
-#include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 #include <algorithm>
