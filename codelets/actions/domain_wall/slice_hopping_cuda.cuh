@@ -167,12 +167,7 @@ void launch_slice_hopping(const wilson::KernelChoice& choice, const wilson::Argu
                           std::int64_t count, const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   const int slices = arguments.epilogue.slices;
-  unsigned edged = 0;
-  for (int d = 0; d < 8; ++d) {
-    const bool in_time = (both_times >> d & 1) != 0;
-    const bool has_phase = arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && !in_time);
-    if (arguments.faces[d] != nullptr || has_phase) edged |= 1u << d;
-  }
+  const unsigned edged = edged_directions(arguments);
   bool started = false;
   const auto start = [&](auto w, auto directions, auto chunked) {
     if (choice.lanes != w || choice.chunked != chunked || started) return;

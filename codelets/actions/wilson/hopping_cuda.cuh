@@ -326,15 +326,22 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Argumen
                   static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
 
-template <class Epilogue, class F, bool Chunked, bool Alone>
-void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
-                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+/// Directions with a face, or with a phase that kernels of edges alone know: a bit for each. A sign in time is none.
+template <class F>
+unsigned edged_directions(const wilson::HoppingArguments<F>& a) {
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d) {
     const bool in_time = (both_times >> d & 1) != 0;
-    const bool has_phase = arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && !in_time);
-    if (arguments.faces[d] != nullptr || has_phase) edged |= 1u << d;
+    const bool has_phase = a.phase_im[d] != 0 || (a.phase_re[d] != 1 && !in_time);
+    if (a.faces[d] != nullptr || has_phase) edged |= 1u << d;
   }
+  return edged;
+}
+
+template <class Epilogue, class F, bool Chunked, bool Alone>
+void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
+                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+  const unsigned edged = edged_directions(arguments);
   bool started = false;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals) {
