@@ -348,9 +348,9 @@ class CampaignRun {
     if (!outcome_.first) outcome_.first = report;
     int rows = is_new ? 1 : 0;
     // A file and a journal are safe on a disk in 10 ms, in which no device works: rows that are done together are written together.
-    if (!on.more) write(configuration);
-    if (!hadron_rows_.needs(quark, source)) return rows;
-    write(configuration);
+    const bool is_needed = hadron_rows_.needs(quark, source);
+    if (!on.more || is_needed) write(configuration);
+    if (!is_needed) return rows;
     auto begin = Clock::now();
     hadron_rows_.take(quark, source, std::move(propagators.front()), on, [&](const Hadron& hadron, const std::vector<Correlator>& made) {
       const Row of_hadron = row_of(configuration, hadron, source);

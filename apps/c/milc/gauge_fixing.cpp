@@ -49,12 +49,6 @@ Matrix relaxed(const Matrix& k, double boost) {
   return g;
 }
 
-/// How far a field is.
-struct Fixed {
-  double functional = 0;  ///< F = sum over sites and directions of Re tr U / (3 V d)
-  double theta = 0;       ///< sum of tr A A^+ / (3 V), A the traceless part of Delta - Delta^+, Delta = sum of U_mu(x-mu) - U_mu(x)
-};
-
 /// Links of this rank's part, and transformations of them that maximise F over the first d directions. Collective.
 class GaugeFixing {
  public:
@@ -63,51 +57,64 @@ class GaugeFixing {
 
   HostGauge& links() { return part_; }
 
-  /// Transforms odd sites, then even ones. F is the mean of both times.
-  Fixed sweep(double boost) {
+  /// Transforms odd sites, then even ones. Returns F, the mean of both times.
+  double sweep(double boost) {
     transform(1, boost);
-    const Fixed half = state();
+    const double half = functional();
     transform(0, boost);
-    const Fixed whole = state();
-    return {0.5 * (half.functional + whole.functional), whole.theta};
+    return 0.5 * (half + functional());
   }
 
-  Fixed state() const {
+  /// sum of tr A A^+ / (3 V), A the traceless part of Delta - Delta^+, Delta = sum of U_mu(x-mu) - U_mu(x).
+  double theta() const {
     const HostGauge before = with_sites_before();
-    std::array<runtime::BinnedSum, 2> sums;
-    runtime::ThreadSums of_threads(team_.threads(), static_cast<int>(sums.size()));
-    team_.for_range(volume(part_.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
-      for (std::int64_t i = begin; i < end; ++i) add_site(of_threads.of(thread), before, i);
-    });
-    of_threads.merge_into(sums.data(), static_cast<int>(sums.size()));
-    context_.job->combine(sums);
-    const double sites = 3 * static_cast<double>(volume(lattice()));
-    return {runtime::value_of(sums[0]) / (sites * directions_), runtime::value_of(sums[1]) / sites};
+    const auto size2_of = [&](std::int64_t i) {
+      Matrix delta{};
+      for (int mu = 0; mu < directions_; ++mu)
+        delta = delta + neighbour(before, i, mu) + site::scaled(-1.0, site::read_link(part_.link(i, mu).data()));
+      const Matrix a = delta + site::scaled(-1.0, adjoint(delta));  // antihermitian
+      const double third = (a[0][0].im + a[1][1].im + a[2][2].im) / 3;
+      double size2 = 0;
+      for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 3; ++column) {
+          const double im = a[row][column].im - (row == column ? third : 0);
+          size2 += a[row][column].re * a[row][column].re + im * im;
+        }
+      return size2;
+    };
+    return sum_of(size2_of) / numbers();
   }
 
  private:
-  HostGauge with_sites_before() const { return collected(part_, cut_, with_border(cut_.part(), lattice(), 1, 0)); }
-
-  /// The i-th site's summands of F and of theta.
-  void add_site(runtime::BinnedSum* sums, const HostGauge& before, std::int64_t i) const {
-    Matrix delta{};
-    double trace = 0;
-    for (int mu = 0; mu < directions_; ++mu) {
-      const Matrix here = site::read_link(part_.link(i, mu).data()), there = neighbour(before, i, mu);
-      trace += here[0][0].re + here[1][1].re + here[2][2].re;
-      delta = delta + there + site::scaled(-1.0, here);
-    }
-    const Matrix a = delta + site::scaled(-1.0, adjoint(delta));  // antihermitian
-    const double third = (a[0][0].im + a[1][1].im + a[2][2].im) / 3;
-    double size2 = 0;
-    for (int row = 0; row < 3; ++row)
-      for (int column = 0; column < 3; ++column) {
-        const double im = a[row][column].im - (row == column ? third : 0);
-        size2 += a[row][column].re * a[row][column].re + im * im;
+  /// F = sum over sites and directions of Re tr U / (3 V d).
+  double functional() const {
+    const auto trace = [&](std::int64_t i) {
+      double sum = 0;
+      for (int mu = 0; mu < directions_; ++mu) {
+        const Matrix u = site::read_link(part_.link(i, mu).data());
+        sum += u[0][0].re + u[1][1].re + u[2][2].re;
       }
-    runtime::add(sums[0], trace);
-    runtime::add(sums[1], size2);
+      return sum;
+    };
+    return sum_of(trace) / (numbers() * directions_);
   }
+
+  double numbers() const { return 3 * static_cast<double>(volume(lattice())); }
+
+  /// Sum of summand(i-th site of the part) over the lattice.
+  template <class Summand>
+  double sum_of(Summand&& summand) const {
+    std::array<runtime::BinnedSum, 1> sum;
+    runtime::ThreadSums of_threads(team_.threads(), 1);
+    team_.for_range(volume(part_.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
+      for (std::int64_t i = begin; i < end; ++i) runtime::add(*of_threads.of(thread), summand(i));
+    });
+    of_threads.merge_into(sum.data(), 1);
+    context_.job->combine(sum);
+    return runtime::value_of(sum[0]);
+  }
+
+  HostGauge with_sites_before() const { return collected(part_, cut_, with_border(cut_.part(), lattice(), 1, 0)); }
 
   /// U_mu(x - mu), x the i-th site of the part.
   Matrix neighbour(const HostGauge& before, std::int64_t i, int mu) const {
@@ -168,13 +175,12 @@ void qudaGaugeFixingOVR(int precision, unsigned int direction, int most_steps, i
     const runtime::Team& team = context.session->cpu_team();
     constexpr unsigned int coulomb = 3;
     GaugeFixing fixing(context, links_from(links, cut(context).part(), team), direction == coulomb ? 3 : 4);
-    Fixed now;
+    double last = 0;
     for (int step = 1; step <= most_steps; ++step) {
-      const Fixed last = std::exchange(now, fixing.sweep(relaxation));
-      const double change = std::abs(now.functional - last.functional);
-      const bool ends = stop_by_theta != 0 ? now.theta < tolerance : step > 1 && change < tolerance;
+      const double now = fixing.sweep(relaxation), change = std::abs(now - std::exchange(last, now));
+      const bool ends = stop_by_theta != 0 ? fixing.theta() < tolerance : step > 1 && change < tolerance;
       if (ends || step == most_steps || (report_every > 0 && step % report_every == 0))  // MILC counts from 0
-        spdlog::info("gauge fixing: step {}, F = {:.9g}, changed by {:.4g}, theta = {:.6g}", step - 1, now.functional, change, now.theta);
+        spdlog::info("gauge fixing: step {}, F = {:.9g}, changed by {:.4g}, theta = {:.6g}", step - 1, now, change, fixing.theta());
       if (ends) break;
       if (reunitarize_every > 0 && step % static_cast<int>(reunitarize_every) == 0) gauge::reunitarize(fixing.links(), team);
     }
