@@ -45,17 +45,22 @@ took=$((($(date +%s%N) - began) / 1000000))
 undisturbed=$(solution)
 echo "undisturbed: $took ms"
 
-# strike SIGNAL: on a random rank at a random moment of a job that begins now; another where that was over. STOP not before the solve: who is
-# stopped while MPI starts is missed after ten minutes only.
+# strike SIGNAL: on a random rank at a random moment of a job that begins now; another where that was over. STOP in the solve alone: who is
+# stopped while MPI starts or ends is missed after ten minutes only.
 strike() {
   local moment=$((RANDOM * took / 32768)) rank=$((RANDOM % 4))
   echo "$1 for rank $rank after $moment ms"
-  rm -rf kept pid?
+  rm -rf kept pid? run.json
   (
     sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
     until [ -s pid$rank ]; do sleep 0.01; done
     [ "$1" = KILL ] || until ls kept/?/state-* > /dev/null 2>&1; do sleep 0.01; done
-    kill "-$1" "$(cat pid$rank)" 2> /dev/null
+    struck=$(cat pid$rank)
+    kill "-$1" "$struck" 2> /dev/null
+    [ "$1" = KILL ] || until grep -q '^relaunch: ' stderr.txt; do
+      if [ -e run.json ]; then kill -CONT "$struck" 2> /dev/null; break; fi  # all is written: the job was ending
+      sleep 0.1
+    done
   ) &
   local striker=$!
   job -- abcd
