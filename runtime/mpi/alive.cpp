@@ -5,41 +5,129 @@
 #include "runtime/mpi/native.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
 namespace {
 
-constexpr int alive_question_tag = 1, alive_answer_tag = 2;
+using Clock = std::chrono::steady_clock;
+using Note = Job::Native::Note;
+
+/// Of a question; of what a rank says of itself; of the root's word that it asks all; of what it has heard.
+enum NoteTag : int { question = 1, answer = 2, asking_all = 3, roll_call = 4 };
 
 /// Not where one thread alone may call MPI: it does so for those who wait, and these are asked by nobody.
 bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed() && is_at_work() && !funnel().is_on(); }
 
+Note& note_to(std::vector<Note>& notes, int rank) { return notes[static_cast<std::size_t>(rank)]; }
+
 /// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other;
 /// whether it got this one.
-bool send(MPI_Comm base, Job::Native::Note& note, const Answer& words, int to, int tag) {
+template <class Words = Answer>
+bool send(MPI_Comm base, Note& note, int to, NoteTag tag, const Words& words = {}) {
+  static_assert(std::is_trivially_copyable_v<Words> && sizeof words <= sizeof note.words);
   int taken = 1;
   if (note.request != MPI_REQUEST_NULL) check(MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE), "MPI_Test");
   if (taken == 0) return false;
-  note.words = {words.idle_ms, words.waits};
-  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, base, &note.request), "asking whether a rank is alive");
+  std::memcpy(note.words.data(), &words, sizeof words);
+  check(MPI_Isend(note.words.data(), sizeof words, MPI_BYTE, to, tag, base, &note.request), "asking whether a rank is alive");
   return true;
 }
 
 /// Takes one note with that tag, if there is any, and returns its sender or -1.
-int take(MPI_Comm base, int tag, Answer& words) {
+template <class Words = Answer>
+int take(MPI_Comm base, NoteTag tag, Words* words = nullptr) {
   MPI_Status status;
   int found = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, tag, base, &found, &status), "MPI_Iprobe");
   if (found == 0) return -1;
-  Job::Native::Note note;
-  check(MPI_Recv(note.words.data(), sizeof note.words, MPI_BYTE, status.MPI_SOURCE, tag, base, MPI_STATUS_IGNORE), "MPI_Recv");
-  words = {note.words[0], note.words[1]};
+  Words ignored;
+  check(MPI_Recv(words != nullptr ? words : &ignored, sizeof ignored, MPI_BYTE, status.MPI_SOURCE, tag, base, MPI_STATUS_IGNORE),
+        "MPI_Recv");
   return status.MPI_SOURCE;
 }
 
-Job::Native::Note& note_to(std::vector<Job::Native::Note>& notes, int rank) { return notes[static_cast<std::size_t>(rank)]; }
+/// Takes all that is there.
+template <class Words>
+void forget(MPI_Comm base, NoteTag tag) {
+  while (take<Words>(base, tag) >= 0) {
+  }  // too late for an earlier question
+}
+
+/// Until done() says so or `end` has passed: answers, and has use(base) use the library. False where it never could.
+template <class Use, class Done>
+bool poll(Job& job, const Answer& mine, const Clock::time_point& end, Use&& use, Done&& done) {
+  bool used = false;
+  while (!done() && Clock::now() < end) {
+    answer_calls(job, mine);
+    if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
+      if (!can_ask(job)) return false;
+      use(job.native().base);
+      used = true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return used;
+}
+
+std::optional<RollCall> ask_all(Job& job, std::chrono::seconds limit, const Answer& mine) {
+  std::vector<std::optional<Answer>> answers(static_cast<std::size_t>(job.size()));
+  answers[static_cast<std::size_t>(job.rank())] = mine;
+  int missing = job.size() - 1;
+  bool asked = false;
+  const auto listen = [&](MPI_Comm base) {
+    if (!asked) {
+      forget<Answer>(base, NoteTag::answer);
+      for (int rank = 0; rank < job.size(); ++rank)
+        if (rank != job.rank()) send(base, note_to(job.native().questions, rank), rank, NoteTag::question);
+      asked = true;
+    }
+    Answer words;
+    for (int rank = take(base, NoteTag::answer, &words); rank >= 0; rank = take(base, NoteTag::answer, &words)) {
+      std::optional<Answer>& said = answers[static_cast<std::size_t>(rank)];
+      if (!said) --missing;
+      said = words;
+    }
+  };
+  if (!poll(job, mine, Clock::now() + limit, listen, [&] { return missing == 0; })) return {};
+
+  RollCall heard{.idle_ms = mine.idle_ms};
+  for (int rank = 0; rank < job.size(); ++rank) {
+    const std::optional<Answer>& said = answers[static_cast<std::size_t>(rank)];
+    if (!said) {
+      const auto number = static_cast<std::size_t>(heard.silent++);
+      if (number < RollCall::most_named) heard.first_silent[number] = rank;
+      continue;
+    }
+    heard.idle_ms = std::min(heard.idle_ms, said->idle_ms);
+    if (said->waits == 0 && heard.alone < 0) heard.alone = rank;
+  }
+  return heard;
+}
+
+std::optional<RollCall> ask_root(Job& job, std::chrono::seconds limit, const Answer& mine) {
+  constexpr int root = 0;
+  std::optional<RollCall> heard;
+  bool asked = false;
+  Clock::time_point end = Clock::now() + limit;
+  const auto listen = [&](MPI_Comm base) {
+    if (!asked) {
+      forget<Answer>(base, NoteTag::asking_all);
+      forget<RollCall>(base, NoteTag::roll_call);
+      send(base, note_to(job.native().questions, root), root, NoteTag::question);
+      asked = true;
+    }
+    if (take(base, NoteTag::asking_all) >= 0) end = Clock::now() + 2 * limit;  // it lives; others may be silent for the limit
+    RollCall words;
+    if (take(base, NoteTag::roll_call, &words) >= 0) heard = words;
+  };
+  if (!poll(job, mine, end, listen, [&] { return heard.has_value(); })) return {};
+  return heard ? heard : RollCall{.idle_ms = mine.idle_ms, .silent = 1, .first_silent = {root}};
+}
 
 }  // namespace
 
@@ -50,43 +138,35 @@ void answer_calls(Job& job, const Answer& mine) {
   constexpr int attempts = 50;
   for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
   if (!library || !can_ask(job)) return;
-  const MPI_Comm base = job.native().base;
-  Answer ignored;
-  std::vector<int>& asking = job.native().asking;
-  for (int rank = take(base, alive_question_tag, ignored); rank >= 0; rank = take(base, alive_question_tag, ignored))
-    if (std::find(asking.begin(), asking.end(), rank) == asking.end()) asking.push_back(rank);
-  std::erase_if(asking, [&](int rank) { return send(base, note_to(job.native().answers, rank), mine, rank, alive_answer_tag); });
+  Job::Native& native = job.native();
+  for (int rank = take(native.base, NoteTag::question); rank >= 0; rank = take(native.base, NoteTag::question)) {
+    native.to_answer.insert(rank);
+    if (job.is_root()) native.want_roll_call.insert(rank);
+  }
+  std::erase_if(native.to_answer, [&](int rank) {
+    return send(native.base, note_to(native.answers, rank), rank, job.is_root() ? NoteTag::asking_all : NoteTag::answer, mine);
+  });
 }
 
-std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limit, const Answer& mine) {
-  std::vector<std::optional<Answer>> answers;
-  if (!can_ask(job)) return answers;
-  answers.resize(static_cast<std::size_t>(job.size()));
-  answers[static_cast<std::size_t>(job.rank())] = mine;
-  int missing = job.size() - 1;
-  bool asked = false;
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (missing > 0 && std::chrono::steady_clock::now() < end) {
-    answer_calls(job, mine);
-    if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
-      if (!can_ask(job)) return {};
-      const MPI_Comm base = job.native().base;
-      Answer words;
-      while (!asked && take(base, alive_answer_tag, words) >= 0) {
-      }  // too late for an earlier question
-      for (int rank = 0; !asked && rank < job.size(); ++rank)
-        if (rank != job.rank()) send(base, note_to(job.native().questions, rank), {}, rank, alive_question_tag);
-      asked = true;
-      for (int rank = take(base, alive_answer_tag, words); rank >= 0; rank = take(base, alive_answer_tag, words)) {
-        std::optional<Answer>& answer = answers[static_cast<std::size_t>(rank)];
-        if (!answer) --missing;
-        answer = words;
-      }
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  if (!asked) answers.clear();
-  return answers;
+bool is_roll_call_wanted(Job& job) {
+  if (!can_ask(job)) return false;
+  const std::unique_lock library(job.library(), std::try_to_lock);
+  return library && can_ask(job) && !job.native().want_roll_call.empty();
+}
+
+std::optional<RollCall> call_roll(Job& job, std::chrono::seconds limit, const Answer& mine) {
+  if (!can_ask(job)) return {};
+  if (!job.is_root()) return ask_root(job, limit, mine);
+  const std::optional<RollCall> heard = ask_all(job, limit, mine);
+  if (!heard) return {};
+  poll(
+      job, mine, Clock::now() + std::chrono::seconds(1),
+      [&](MPI_Comm base) {
+        std::erase_if(job.native().want_roll_call,
+                      [&](int rank) { return send(base, note_to(job.native().roll_calls, rank), rank, NoteTag::roll_call, *heard); });
+      },
+      [&] { return !is_roll_call_wanted(job); });
+  return heard;
 }
 
 }  // namespace quarkstar::runtime::mpi

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ class Transports;
 
 /// Communicators: what goes on in one never meets what goes on in another.
 struct Job::Native {
-  explicit Native(int size) : questions(static_cast<std::size_t>(size)), answers(questions.size()) {}
+  explicit Native(int size) : questions(static_cast<std::size_t>(size)), answers(questions.size()), roll_calls(questions.size()) {}
 
   MPI_Comm base = MPI_COMM_WORLD;    ///< for the questions of watchdogs, which come before there are others (alive.cpp)
   MPI_Comm control = MPI_COMM_NULL;  ///< collective calls and messages of main threads
@@ -33,7 +34,7 @@ struct Job::Native {
 
   /// A small message that nobody waits for.
   struct Note {
-    std::array<std::int64_t, 2> words{};
+    std::array<std::int64_t, 7> words{};
     MPI_Request request = MPI_REQUEST_NULL;
   };
   /// guest_of().
@@ -42,7 +43,7 @@ struct Job::Native {
   static void forget_host();
   /// Of a guest: MPI goes on. Notes that a rank has not taken are given up, but not their memory, from which MPI may still send.
   void leave() {
-    for (std::vector<Note>* notes : {&questions, &answers}) {
+    for (std::vector<Note>* notes : {&questions, &answers, &roll_calls}) {
       bool on_the_way = false;
       for (Note& note : *notes) {
         int taken = 1;
@@ -56,8 +57,9 @@ struct Job::Native {
     }
     MPI_Comm_free(&base);
   }
-  std::vector<Note> questions, answers;  ///< on their way, by the rank that they go to
-  std::vector<int> asking;               ///< ranks whose questions are not answered yet: the answer before is still on its way
+  std::vector<Note> questions, answers, roll_calls;  ///< on their way, by the rank that they go to
+  std::set<int> to_answer;                           ///< ranks that have asked: the answer before is still on its way
+  std::set<int> want_roll_call;                      ///< on the root: ranks that have asked, and have not heard of all
 };
 
 /// What MPI says about one of its errors.

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace quarkstar::runtime {
@@ -103,7 +104,7 @@ void Watchdog::run() {
     std::unique_lock lock(mutex_);
     while (!ending_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ended_; })) {
       look();
-      if (stall_.should_ask(Stall::Clock::now(), patience_)) ask(lock);
+      if (stall_.should_ask(Stall::Clock::now(), patience_) || mpi::is_roll_call_wanted(job_)) call_roll(lock);
     }
   } catch (const std::exception& error) {  // from MPI
     job_.fail_alone(error.what(), static_cast<int>(ErrorKind::environment));
@@ -115,40 +116,35 @@ void Watchdog::look() {
   mpi::answer_calls(job_, answer());
 }
 
-/// Asks the other ranks, and reports where they do not answer, or know of no progress either.
-void Watchdog::ask(std::unique_lock<std::mutex>& lock) {
+/// Hears of the other ranks, and reports where some do not answer, or know of no progress either.
+void Watchdog::call_roll(std::unique_lock<std::mutex>& lock) {
   const Stall::Clock::time_point before = stall_.since();
   const mpi::Answer mine = answer();
   const std::chrono::seconds limit = time_to_answer();
   lock.unlock();
-  const std::vector<std::optional<mpi::Answer>> answers = mpi::ask_ranks(job_, limit, mine);
+  const std::optional<mpi::RollCall> heard = mpi::call_roll(job_, limit, mine);
   lock.lock();
   if (ended_) return;
   look();
   if (stall_.since() != before) return;  // something has happened meanwhile
 
-  std::string silent, alone;
-  std::optional<Stall::Clock::duration> shortest;
-  int silent_count = 0;
-  constexpr int most = 4;
-  for (int rank = 0; rank < static_cast<int>(answers.size()); ++rank) {
-    const std::optional<mpi::Answer>& said = answers[static_cast<std::size_t>(rank)];
-    if (!said && ++silent_count <= most) silent += "; no answer from " + job_.name_of(rank);
-    if (!said || rank == job_.rank()) continue;
-    const Stall::Clock::duration idle = std::chrono::milliseconds(said->idle_ms);
-    shortest = std::min(shortest.value_or(idle), idle);
-    if (said->waits == 0 && alone.empty()) alone = fmt::format("; {} works on its own and shows no progress", job_.name_of(rank));
+  if (heard && heard->silent > 0) {
+    std::string silent;
+    for (std::size_t i = 0; i < heard->first_silent.size() && static_cast<std::int64_t>(i) < heard->silent; ++i)
+      silent += "; no answer from " + job_.name_of(static_cast<int>(heard->first_silent[i]));
+    if (const auto more = heard->silent - static_cast<std::int64_t>(heard->first_silent.size()); more > 0)
+      silent += fmt::format(" and {} more ranks", more);
+    report(silent);
   }
-  if (silent_count > most) silent += fmt::format(" and {} more ranks", silent_count - most);
-  if (silent_count > 0) report(silent);
   const Stall::Clock::time_point now = Stall::Clock::now();
-  if (shortest) stall_.heard(now, *shortest);
+  if (heard) stall_.heard(now, std::chrono::milliseconds(heard->idle_ms));
   else stall_.heard_nothing(now);
   if (!stall_.hangs(now, patience_)) return;
-  const bool unknown = answers.empty() && job_.waits_in() != nullptr;
-  report(unknown           ? "; whether the other ranks answer cannot be asked during this call"
-         : answers.empty() ? ""
-                           : "; all ranks answer" + alone);
+  if (heard)
+    report(
+        "; all ranks answer" +
+        (heard->alone < 0 ? "" : fmt::format("; {} works on its own and shows no progress", job_.name_of(static_cast<int>(heard->alone)))));
+  report(job_.waits_in() != nullptr ? "; whether the other ranks answer cannot be asked during this call" : "");
 }
 
 /// ranks: what is known of the others.

@@ -48,7 +48,7 @@ class Watchdog {
   std::int64_t progress() const;
   mpi::Answer answer() const;
   std::chrono::seconds time_to_answer() const;
-  void ask(std::unique_lock<std::mutex>& lock);
+  void call_roll(std::unique_lock<std::mutex>& lock);
   [[noreturn]] void report(const std::string& ranks);
 
   mpi::Job& job_;
