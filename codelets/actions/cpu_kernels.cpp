@@ -164,7 +164,7 @@ bool gpus_own_blocks(const runtime::SessionOptions& options) {
 
 std::string cpus_key(const runtime::SessionOptions& options) {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::vector<std::string>& machines = job.machines();
+  const std::vector<std::uint64_t>& machines = job.machines();
   const auto sharers = std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]);
   const runtime::Topology topology = runtime::Topology::discover();
   const auto as_asked = [](int number) { return number > 0 ? fmt::format("{}", number) : "usual"; };

@@ -165,7 +165,7 @@ bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached)
 
 bool shares_host() {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::vector<std::string>& machines = job.machines();
+  const std::vector<std::uint64_t>& machines = job.machines();
   return std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]) > 1;
 }
 

@@ -22,7 +22,7 @@ HostGroups host_groups(Job& job) {
   const std::string_view text = name != nullptr ? name : "";
   const std::vector<std::uint64_t> names = job.gather(text.empty() ? 0 : fingerprint(std::as_bytes(std::span(text))));
   HostGroups groups;
-  std::map<std::pair<std::string_view, std::uint64_t>, int> known;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> known;
   for (std::size_t rank = 0; rank < names.size(); ++rank)
     groups.of_rank.push_back(known.try_emplace({job.machines()[rank], names[rank]}, static_cast<int>(known.size())).first->second);
   groups.count = static_cast<int>(known.size());

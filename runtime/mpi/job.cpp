@@ -55,11 +55,12 @@ std::string host_name() {
   return name;
 }
 
-/// The host's name and what its kernel calls this boot: nodes and containers may have one name, "localhost".
-std::string machine_name() {
+/// Of the host's name and what its kernel calls this boot: nodes and containers may have one name, "localhost".
+std::uint64_t machine_number() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return host_name() + " " + boot;
+  const std::string name = host_name() + " " + boot;
+  return fingerprint(std::as_bytes(std::span(name)));
 }
 
 MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
@@ -87,7 +88,7 @@ void Job::complete(const char* what, Start&& start) {
   answer_calls(*this, {});
 }
 
-Job::Job(Alone) : hosts_{host_name()}, machines_(hosts_) {}
+Job::Job(Alone) : hosts_{host_name()}, machines_{0} {}
 
 Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
@@ -97,7 +98,7 @@ Job::Job(Patience patience) : Job(Alone{}) {
     size_ = fake.size;
     rank_ = std::clamp(fake.rank, 0, size_ - 1);
     hosts_.resize(static_cast<std::size_t>(size_), hosts_.front());
-    machines_ = hosts_;
+    machines_.resize(hosts_.size(), 0);
     return;
   }
   if constexpr (simulate::active) return;  // whoever launched it: SimGrid's MPI is there for simulated ranks only
@@ -246,7 +247,7 @@ void Job::meet() {
     complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(native_->base, communicator, r); });
     call_mpi(*this, [&] { check(MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"); });
   }
-  machines_ = gather_text(machine_name());
+  machines_ = gather(machine_number());
   hosts_ = gather_text(hosts_.front());
   named_ = true;
 }
@@ -297,8 +298,8 @@ std::string Job::name_of(int rank) const {
 
 Job::Share Job::share_of(const std::string& resources) {
   if (!is_distributed() || is_fake()) return {};
-  const std::string mine = machines_[static_cast<std::size_t>(rank_)] + ": " + resources;
-  const std::vector<std::string> all = gather_text(mine);
+  const std::uint64_t mine = fingerprint(std::as_bytes(std::span(resources)), machines_[static_cast<std::size_t>(rank_)]);
+  const std::vector<std::uint64_t> all = gather(mine);
   Share share{0, 0, {}};
   for (int rank = 0; rank < size_; ++rank) {
     if (all[static_cast<std::size_t>(rank)] != mine) continue;
@@ -360,8 +361,8 @@ std::vector<std::string> Job::gather_text(const std::string& mine) {
     std::uint64_t print, length;
     bool operator==(const Text&) const = default;
   };
-  const std::vector<Text> texts = gather(Text{fingerprint(std::as_bytes(std::span(mine))), mine.size()});
-  const Text own = texts[static_cast<std::size_t>(rank_)];
+  const Text own{fingerprint(std::as_bytes(std::span(mine))), mine.size()};
+  const std::vector<Text> texts = gather(own);
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> numbers;
   std::vector<std::size_t> number_of;
   std::size_t longest = 0, own_number = 0;

@@ -69,8 +69,8 @@ class Job {
   const std::vector<std::string>& hosts() const { return hosts_; }
   /// "rank 3 (node12)"; "rank 3" while the ranks do not know each other yet.
   std::string name_of(int rank) const;
-  /// Texts by rank that are equal on one host only: hosts of one name are not always one.
-  const std::vector<std::string>& machines() const { return machines_; }
+  /// Numbers by rank that are equal on one host only: hosts of one name are not always one.
+  const std::vector<std::uint64_t>& machines() const { return machines_; }
 
   /// Ranks with this one's host and `resources` (a text that names cores or GPUs): how many there are, and which of them this one is.
   struct Share {
@@ -166,7 +166,7 @@ class Job {
   int size_ = 1;
   bool fake_ = false;
   std::vector<std::string> hosts_;
-  std::vector<std::string> machines_;
+  std::vector<std::uint64_t> machines_;
   std::mutex library_;
   std::atomic<bool> connected_{false};  ///< size_ is known
   std::atomic<bool> named_{true};       ///< hosts_ are
