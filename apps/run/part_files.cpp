@@ -43,49 +43,6 @@ std::uint32_t crc32_of_bytes(std::span<const std::byte> bytes) {
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// A part as it is in a file.
-struct Part {
-  std::string header;
-  Box box;
-  std::vector<std::byte> numbers;
-  std::vector<std::vector<std::byte>> fields;
-};
-
-/// Throws Error(input) where the file is damaged.
-Part read_part(const std::string& path) {
-  const auto refuse = [&](std::string_view what) { throw Error(ErrorKind::input, path, what, ""); };
-  std::ifstream file(path, std::ios::binary);
-  std::string head(part_header_bytes, '\0');
-  if (!file.read(head.data(), static_cast<std::streamsize>(head.size()))) refuse("the file cannot be read, or ends within its header");
-  const std::string digits = head.substr(part_header_bytes - checksum_digits);
-  head.resize(part_header_bytes - checksum_digits);
-  if (digits != fmt::format("{:08x}", crc32_of_bytes(bytes_of(head)))) refuse("the header does not match its checksum");
-  Part part;
-  std::vector<std::size_t> sizes;
-  std::vector<std::uint32_t> checksums;
-  try {
-    const json fields = json::parse(head);
-    if (fields.at("format") != part_format) refuse("this is not a part file of this version");
-    part.header = fields.at("header").get<std::string>();
-    part.box = {fields.at("origin").get<Coord>(), fields.at("extents").get<Coord>()};
-    sizes = {fields.at("numbers").get<std::size_t>()};
-    sizes.resize(1 + fields.at("fields").get<std::size_t>(), fields.at("bytes").get<std::size_t>());
-    checksums = {fields.at("checksum").get<std::uint32_t>()};
-  } catch (const json::exception&) {
-    refuse("this is not a part file");
-  }
-  std::uint32_t all = 0;
-  for (const std::size_t& size : sizes) {
-    std::vector<std::byte> bytes(size);
-    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) refuse("the file ends early");
-    all = (all << 1 | all >> 31) ^ crc32_of_bytes(bytes);
-    if (&size == sizes.data()) part.numbers = std::move(bytes);
-    else part.fields.push_back(std::move(bytes));
-  }
-  if (all != checksums.front()) refuse("the data do not match their checksum");
-  return part;
-}
-
 std::string part_head(const std::string& header, const Box& box, std::span<const std::span<const std::byte>> pieces) {
   std::uint32_t all = 0;
   for (const auto& piece : pieces) all = (all << 1 | all >> 31) ^ crc32_of_bytes(piece);
@@ -133,6 +90,56 @@ struct PartFiles::Found {
   int rank, ranks, copy;
   int holder = 0;
 };
+
+/// A part as it is in a file.
+struct PartFiles::Part {
+  std::string header;
+  Box box;
+  std::vector<std::byte> numbers;
+  std::vector<std::vector<std::byte>> fields;
+};
+
+/// One that is taken.
+struct PartFiles::ChosenPart {
+  int holder = 0;            ///< the rank that has it
+  std::optional<Part> held;  ///< there
+  Box box{};
+};
+
+/// Throws Error(input) where the file is damaged.
+PartFiles::Part PartFiles::read_part(const std::string& path) {
+  const auto refuse = [&](std::string_view what) { throw Error(ErrorKind::input, path, what, ""); };
+  std::ifstream file(path, std::ios::binary);
+  std::string head(part_header_bytes, '\0');
+  if (!file.read(head.data(), static_cast<std::streamsize>(head.size()))) refuse("the file cannot be read, or ends within its header");
+  const std::string digits = head.substr(part_header_bytes - checksum_digits);
+  head.resize(part_header_bytes - checksum_digits);
+  if (digits != fmt::format("{:08x}", crc32_of_bytes(bytes_of(head)))) refuse("the header does not match its checksum");
+  Part part;
+  std::vector<std::size_t> sizes;
+  std::vector<std::uint32_t> checksums;
+  try {
+    const json fields = json::parse(head);
+    if (fields.at("format") != part_format) refuse("this is not a part file of this version");
+    part.header = fields.at("header").get<std::string>();
+    part.box = {fields.at("origin").get<Coord>(), fields.at("extents").get<Coord>()};
+    sizes = {fields.at("numbers").get<std::size_t>()};
+    sizes.resize(1 + fields.at("fields").get<std::size_t>(), fields.at("bytes").get<std::size_t>());
+    checksums = {fields.at("checksum").get<std::uint32_t>()};
+  } catch (const json::exception&) {
+    refuse("this is not a part file");
+  }
+  std::uint32_t all = 0;
+  for (const std::size_t& size : sizes) {
+    std::vector<std::byte> bytes(size);
+    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) refuse("the file ends early");
+    all = (all << 1 | all >> 31) ^ crc32_of_bytes(bytes);
+    if (&size == sizes.data()) part.numbers = std::move(bytes);
+    else part.fields.push_back(std::move(bytes));
+  }
+  if (all != checksums.front()) refuse("the data do not match their checksum");
+  return part;
+}
 
 std::vector<int> partners(std::span<const int> host) {
   const auto ranks = static_cast<int>(host.size());
@@ -258,7 +265,8 @@ void PartFiles::save(const std::string& name, const std::string& header, std::sp
   remove_before(name, set);
 }
 
-std::optional<PartSet> PartFiles::load(const std::string& name) const {
+/// What all hosts have: of each set, newest first, and number of ranks, the files of each part, the ranks' own before copies.
+PartFiles::Sets PartFiles::sets(const std::string& name) const {
   std::string mine;
   if (first_of_host_)
     for (const Found& one : list(name)) mine += fmt::format("{} {} {} {} {}\n", one.set, one.rank, one.ranks, one.copy, job_.rank());
@@ -267,100 +275,124 @@ std::optional<PartSet> PartFiles::load(const std::string& name) const {
     std::istringstream words(text);
     for (Found one{}; words >> one.set >> one.rank >> one.ranks >> one.copy >> one.holder;) all.push_back(one);
   }
-  // Of each set, newest first, and number of ranks: the files of each part, the ranks' own first.
-  std::map<std::pair<std::uint64_t, int>, std::vector<std::vector<Found>>, std::greater<>> sets;
+  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.copy < b.copy; });
+  Sets sets;
   for (const Found& one : all) {
-    if (one.rank >= one.ranks || static_cast<std::size_t>(one.ranks) > all.size()) continue;  // no such set can be whole
     auto& parts = sets[{one.set, one.ranks}];
+    if (one.rank >= one.ranks || static_cast<std::size_t>(one.ranks) > all.size()) continue;  // no such set can be whole
     parts.resize(static_cast<std::size_t>(one.ranks));
     parts[static_cast<std::size_t>(one.rank)].push_back(one);
   }
-  if (all.empty()) return std::nullopt;
-  for (auto& [key, files] : sets) {
-    std::vector<std::optional<Part>> held(files.size());
-    std::vector<std::size_t> choice(files.size(), 0);
-    for (auto& of_part : files)
-      std::stable_sort(of_part.begin(), of_part.end(), [](const Found& a, const Found& b) { return a.copy < b.copy; });
-    const auto is_whole = [&] {
-      for (std::size_t p = 0; p < files.size(); ++p)
-        if (choice[p] >= files[p].size()) return false;
-      return true;
-    };
-    std::vector<std::uint64_t> lacks(files.size(), 1);  // files to be read
-    while (is_whole() && std::any_of(lacks.begin(), lacks.end(), [](std::uint64_t one) { return one != 0; })) {
-      for (std::size_t p = 0; p < files.size(); ++p) {
-        const Found& file = files[p][choice[p]];
-        if (lacks[p] == 0 || std::exchange(lacks[p], 0) == 0 || file.holder != job_.rank()) continue;
-        try {
-          held[p] = read_part(path(name, file.set, file.rank, file.ranks, file.copy != 0));
-        } catch (const Error& error) {
-          lacks[p] = 1;
-          spdlog::warn("{}; {}", error.what(),
-                       choice[p] + 1 < files[p].size() ? "the copy of it is taken" : "there is no other copy of it");
-        }
-        job_.note_progress();
-      }
-      job_.combine(std::span(lacks), Combine::maximum);
-      for (std::size_t p = 0; p < files.size(); ++p) choice[p] += lacks[p];
-    }
-    if (!is_whole()) continue;
+  return sets;
+}
 
-    // What is in all parts comes from the first, and where each lies from who holds it.
-    PartSet result;
-    std::string head;
-    if (held[0])
-      head = json{{"header", held[0]->header}, {"fields", held[0]->fields.size()}}.dump() + "\n" +
-             std::string(reinterpret_cast<const char*>(held[0]->numbers.data()), held[0]->numbers.size());
-    for (const std::string& text : job_.gather_text(head))
-      if (!text.empty()) head = text;
-    const std::size_t line = head.find('\n');
-    const json fields = json::parse(head.substr(0, line));
-    result.header = fields.at("header").get<std::string>();
-    const std::span<const std::byte> behind = bytes_of(head).subspan(line + 1);
-    result.numbers.assign(behind.begin(), behind.end());
-    std::vector<std::uint64_t> places(files.size() * 9, 0);
+/// The parts of a set, each in memory of the rank that holds its file; of a damaged file the next one that has the part is taken. Nothing
+/// where a part is in no file, undamaged.
+std::optional<PartFiles::Chosen> PartFiles::choose(const std::string& name, const std::vector<std::vector<Found>>& files) const {
+  Chosen chosen(files.size());
+  std::vector<std::size_t> choice(files.size(), 0);
+  std::vector<std::uint64_t> lacks(files.size(), 1);  // files to be read
+  while (std::any_of(lacks.begin(), lacks.end(), [](std::uint64_t one) { return one != 0; })) {
     for (std::size_t p = 0; p < files.size(); ++p)
-      if (held[p]) {
-        for (std::size_t mu = 0; mu < 4; ++mu) {
-          places[9 * p + mu] = static_cast<std::uint64_t>(held[p]->box.origin[mu]);
-          places[9 * p + 4 + mu] = static_cast<std::uint64_t>(held[p]->box.extents[mu]);
-        }
-        if (!held[p]->fields.empty())
-          places[9 * p + 8] = held[p]->fields[0].size() / static_cast<std::size_t>(volume(held[p]->box.extents));
-      }
-    job_.combine(std::span(places), Combine::maximum);
-    const auto a_site = static_cast<std::size_t>(places[8]);
-    const Box& wanted = parts_[static_cast<std::size_t>(job_.rank())];
-    result.fields.assign(fields.at("fields").get<std::size_t>(),
-                         std::vector<std::byte>(static_cast<std::size_t>(volume(wanted.extents)) * a_site));
-    std::int64_t sites = 0;
+      if (choice[p] >= files[p].size()) return std::nullopt;
     for (std::size_t p = 0; p < files.size(); ++p) {
-      Box box;
-      for (std::size_t mu = 0; mu < 4; ++mu) {
-        box.origin[mu] = static_cast<int>(places[9 * p + mu]);
-        box.extents[mu] = static_cast<int>(places[9 * p + 4 + mu]);
+      const Found& file = files[p][choice[p]];
+      chosen[p].holder = file.holder;
+      if (std::exchange(lacks[p], 0) == 0 || file.holder != job_.rank()) continue;
+      try {
+        chosen[p].held = read_part(path(name, file.set, file.rank, file.ranks, file.copy != 0));
+      } catch (const Error& error) {
+        lacks[p] = 1;
+        spdlog::warn("{}; {}", error.what(), choice[p] + 1 < files[p].size() ? "the copy of it is taken" : "there is no other copy of it");
       }
-      sites += volume(box.extents);
-      const int holder = files[p][choice[p]].holder;
-      const auto packed_of = [&](const Box& common) {
-        return std::vector<std::byte>(static_cast<std::size_t>(volume(common.extents)) * a_site * result.fields.size());
-      };
-      std::vector<Parcel> send, receive;
-      std::vector<std::vector<std::byte>> sent(held[p] ? parts_.size() : 0);
-      for (std::size_t rank = 0; rank < sent.size(); ++rank) {
-        const Box shared = common(box, parts_[rank]);
-        sent[rank] = packed_of(shared);
-        if (sent[rank].empty()) continue;
-        move_sites<false>(held[p]->fields, box, shared, lattice_, sent[rank]);
-        if (static_cast<int>(rank) != job_.rank()) send.push_back({static_cast<int>(rank), sent[rank]});
-      }
-      const Box shared = common(box, wanted);
-      std::vector<std::byte> got = holder == job_.rank() ? std::move(sent[static_cast<std::size_t>(holder)]) : packed_of(shared);
-      if (holder != job_.rank() && !got.empty()) receive.push_back({holder, got});
-      exchange(job_, send, receive);
-      if (!got.empty()) move_sites<true>(result.fields, wanted, shared, lattice_, got);
-      held[p].reset();
       job_.note_progress();
+    }
+    job_.combine(std::span(lacks), Combine::maximum);
+    for (std::size_t p = 0; p < files.size(); ++p) choice[p] += lacks[p];
+  }
+  return chosen;
+}
+
+/// What is the same in all parts, from the first: header, numbers, and as many fields without their sites.
+PartSet PartFiles::common_to_all(const Chosen& chosen) const {
+  std::string head;
+  if (const auto& first = chosen[0].held; first)
+    head = json{{"header", first->header}, {"fields", first->fields.size()}}.dump() + "\n" +
+           std::string(reinterpret_cast<const char*>(first->numbers.data()), first->numbers.size());
+  for (const std::string& text : job_.gather_text(head))
+    if (!text.empty()) head = text;
+  const std::size_t line = head.find('\n');
+  const json fields = json::parse(head.substr(0, line));
+  PartSet result;
+  result.header = fields.at("header").get<std::string>();
+  const std::span<const std::byte> behind = bytes_of(head).subspan(line + 1);
+  result.numbers.assign(behind.begin(), behind.end());
+  result.fields.resize(fields.at("fields").get<std::size_t>());
+  return result;
+}
+
+/// Tells all ranks where each part lies; returns the bytes of a site of one field.
+std::size_t PartFiles::tell_places(Chosen& chosen) const {
+  constexpr std::size_t words = 9;
+  std::vector<std::uint64_t> places(chosen.size() * words, 0);
+  const auto word = [&](std::size_t p, std::size_t number) -> std::uint64_t& { return places[words * p + number]; };
+  for (std::size_t p = 0; p < chosen.size(); ++p) {
+    const std::optional<Part>& held = chosen[p].held;
+    if (!held) continue;
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      word(p, mu) = static_cast<std::uint64_t>(held->box.origin[mu]);
+      word(p, 4 + mu) = static_cast<std::uint64_t>(held->box.extents[mu]);
+    }
+    if (!held->fields.empty()) word(p, 8) = held->fields[0].size() / static_cast<std::size_t>(volume(held->box.extents));
+  }
+  job_.combine(std::span(places), Combine::maximum);
+  for (std::size_t p = 0; p < chosen.size(); ++p)
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      chosen[p].box.origin[mu] = static_cast<int>(word(p, mu));
+      chosen[p].box.extents[mu] = static_cast<int>(word(p, 4 + mu));
+    }
+  return static_cast<std::size_t>(places[8]);
+}
+
+/// Sends the sites of part p to the ranks whose parts have them now; gives the part up.
+void PartFiles::spread(ChosenPart& part, std::size_t bytes_a_site, PartSet& to) const {
+  const auto packed_of = [&](const Box& box) {
+    return std::vector<std::byte>(static_cast<std::size_t>(volume(box.extents)) * bytes_a_site * to.fields.size());
+  };
+  std::vector<Parcel> send, receive;
+  std::vector<std::vector<std::byte>> sent(part.held ? parts_.size() : 0);
+  for (std::size_t rank = 0; rank < sent.size(); ++rank) {
+    const Box shared = common(part.box, parts_[rank]);
+    sent[rank] = packed_of(shared);
+    if (sent[rank].empty()) continue;
+    move_sites<false>(part.held->fields, part.box, shared, lattice_, sent[rank]);
+    if (static_cast<int>(rank) != job_.rank()) send.push_back({static_cast<int>(rank), sent[rank]});
+  }
+  const Box& wanted = parts_[static_cast<std::size_t>(job_.rank())];
+  const Box shared = common(part.box, wanted);
+  const bool mine = part.holder == job_.rank();
+  std::vector<std::byte> got = mine ? std::move(sent[static_cast<std::size_t>(part.holder)]) : packed_of(shared);
+  if (!mine && !got.empty()) receive.push_back({part.holder, got});
+  exchange(job_, send, receive);
+  if (!got.empty()) move_sites<true>(to.fields, wanted, shared, lattice_, got);
+  part.held.reset();
+  job_.note_progress();
+}
+
+std::optional<PartSet> PartFiles::load(const std::string& name) const {
+  const Sets all = sets(name);
+  if (all.empty()) return std::nullopt;
+  for (const auto& [key, files] : all) {
+    std::optional<Chosen> chosen;
+    if (files.empty() || !(chosen = choose(name, files))) continue;
+    PartSet result = common_to_all(*chosen);
+    const std::size_t bytes_a_site = tell_places(*chosen);
+    const std::int64_t own_sites = volume(parts_[static_cast<std::size_t>(job_.rank())].extents);
+    for (std::vector<std::byte>& field : result.fields) field.resize(static_cast<std::size_t>(own_sites) * bytes_a_site);
+    std::int64_t sites = 0;
+    for (ChosenPart& part : *chosen) {
+      sites += volume(part.box.extents);
+      spread(part, bytes_a_site, result);
     }
     if (!result.fields.empty() && sites != volume(lattice_))
       throw runtime::mpi::SharedError(ErrorKind::input, folder_ + "/" + name,

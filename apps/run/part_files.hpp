@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::app {
@@ -42,6 +45,18 @@ class PartFiles {
 
  private:
   struct Found;
+  struct Part;
+  struct ChosenPart;
+  using Chosen = std::vector<ChosenPart>;  ///< by part
+  /// By number of the set and of ranks, then by part.
+  using Sets = std::map<std::pair<std::uint64_t, int>, std::vector<std::vector<Found>>, std::greater<>>;
+
+  static Part read_part(const std::string& path);
+  Sets sets(const std::string& name) const;
+  std::optional<Chosen> choose(const std::string& name, const std::vector<std::vector<Found>>& files) const;
+  PartSet common_to_all(const Chosen& chosen) const;
+  std::size_t tell_places(Chosen& chosen) const;
+  void spread(ChosenPart& part, std::size_t bytes_a_site, PartSet& to) const;
   std::string path(const std::string& name, std::uint64_t set, int rank, int ranks, bool copy) const;
   std::vector<Found> list(const std::string& name) const;
   void remove_before(const std::string& name, std::uint64_t set) const;
