@@ -4,6 +4,7 @@
 #include "apps/run/check_action.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/rank_plan.hpp"
+#include "apps/run/residual_mass.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/sequential_run.hpp"
 #include "apps/run/shared_settings.hpp"
@@ -38,14 +39,14 @@ qs_vectors taken_propagator(const qs_vectors* propagator, int n) {
   return in;
 }
 
-/// Correlators of domain wall that the command takes from its solves.
+/// Correlators of domain wall that come of solves, and of no propagator.
 void refuse_midpoints(const app::RunConfig& config) {
   if (config.action->slices(config.settings) == 1) return;
   for (const std::string& name : config.correlators.names)
     if (name == "pion_midpoint" || name == "pion_residual_mass")
       refuse("correlators",
              fmt::format("{} is of solutions in the middle of the fifth dimension, and a propagator has those on its walls alone", name),
-             "take it from the JSON of the command, quarkstar solve");
+             "ask qs_operator_residual_mass for it behind the solves");
 }
 
 /// Throws Error(input) naming what is wrong where an operator has no such three-point functions.
@@ -163,6 +164,28 @@ qs_status qs_operator_three_points(qs_operator* op, const char* source, const qs
         if (status == QS_OK) *correlators = made.release();
         return status;
       }));
+}
+
+qs_status qs_operator_residual_mass(qs_operator* op, const char* source, double* mass, qs_correlators** correlators) {
+  clear(correlators);
+  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                op->context->job->together([&] {
+                  std::vector<std::vector<double>> midpoints;
+                  for (const SolveResult& result : op->last)
+                    if (result.converged() && !result.midpoint.empty()) midpoints.push_back(result.midpoint);
+                  if (op->kind().slices(op->config.settings) == 1)
+                    refuse("op", fmt::format("{} has no fifth dimension", op->kind().name), "use domain-wall or moebius");
+                  if (midpoints.size() != spinor_components || op->last.size() != midpoints.size())
+                    refuse("op",
+                           fmt::format("its last solve was of {} columns, of which {} have converged", op->last.size(), midpoints.size()),
+                           fmt::format("solve for all {} columns of the source in one call", spinor_components));
+                  const app::ResidualMass residual = app::residual_mass_of(midpoints, source_of(op->lattice, source).time());
+                  if (mass != nullptr) *mass = residual.mass;
+                  if (correlators != nullptr)
+                    *correlators = new qs_correlators{
+                        {correlator_of("pion_midpoint", residual.midpoint), correlator_of("pion_residual_mass", residual.ratio)}};
+                });
+              }));
 }
 
 int qs_correlators_count(const qs_correlators* correlators) {

@@ -289,10 +289,14 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
 
 /* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. settings: the
  * command's `correlators`, `momenta` and `fold`; without them what the command computes. Those that have no meaning for the source are
- * left out, with a warning. Of domain wall pion_midpoint and pion_residual_mass, which are of the middle of the fifth dimension, are the
- * command's alone. */
+ * left out, with a warning. Of domain wall pion_midpoint and pion_residual_mass, which are of the middle of the fifth dimension, come of
+ * qs_operator_residual_mass. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
+/* Of domain wall and Moebius, behind a solve for all 12 columns of that source in one call: the correlators pion_midpoint, sum over columns
+ * and space of |q|^2 in the middle of the fifth dimension, and pion_residual_mass, its ratio to that on the walls; mass: the ratio of both
+ * summed over all times but the source's. Either pointer may be NULL: not wanted. QS_ERROR_INPUT where the last solve was another. */
+qs_status qs_operator_residual_mass(qs_operator *op, const char *source, double *mass, qs_correlators **correlators);
 /* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12
  * columns, which were solved from that source with the operator's own mass. A hadron J ends a fixed number of time slices behind the source
  * with momentum p; currents O with momenta q act on one of its quarks. settings: the command's `three-points`, which must be given

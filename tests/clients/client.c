@@ -587,11 +587,38 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   fill(b, 20);
   const qs_setting midpoint = {"correlators", "pion_midpoint"};
   qs_correlators *none = NULL;
-  FAILS(QS_ERROR_INPUT, "the command", "correlators", qs_contract(gauge, name, "point:0,0,0,0", &midpoint, 1, &b->vectors, &none));
+  FAILS(QS_ERROR_INPUT, "qs_operator_residual_mass", "correlators", qs_contract(gauge, name, "point:0,0,0,0", &midpoint, 1, &b->vectors, &none));
   b->vectors.count = 1;
   OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &result));
   CHECK(result.reason == QS_REASON_CONVERGED);
   FAILS(QS_ERROR_INPUT, "five dimensions", "op", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));
+  FAILS(QS_ERROR_INPUT, "its last solve was of 1 columns", "op", qs_operator_residual_mass(op, "point:0,0,0,0", NULL, &none));
+  free_fields(x);
+
+  /* The ratio of two sums of squares, both of all columns. */
+  x = new_fields(12, reals);
+  b->vectors.count = 12;
+  OK(qs_operator_source(op, "point:0,0,0,1", NULL, &b->vectors));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  double mass = 0, above = 0, below = 0;
+  qs_correlators *midpoints = NULL;
+  OK(qs_operator_residual_mass(op, "point:0,0,0,1", &mass, &midpoints));
+  CHECK(qs_correlators_count(midpoints) == 2 && strcmp(qs_correlators_name(midpoints, 1), "pion_residual_mass") == 0);
+  size_t times = 0;
+  const double *middle = qs_correlators_values(midpoints, 0, &times), *ratio = qs_correlators_values(midpoints, 1, NULL);
+  for (size_t t = 0; t < times; ++t) {
+    const double wall = middle[t] / ratio[t];
+    double sum = 0;
+    for (int column = 0; column < 12; ++column)
+      for (int site = 0; site < sites; ++site)
+        if ((size_t)(site / (sites / (int)times)) == (t + 1) % times) sum += norm2(of(x, column) + (size_t)site * 24, 24);
+    CHECK(fabs(wall / sum - 1) < 1e-11);
+    if (t > 0) above += middle[t], below += wall;
+  }
+  CHECK(fabs(mass * below / above - 1) < 1e-12);
+  qs_correlators_free(midpoints);
+  FAILS(QS_ERROR_INPUT, "outside", "source", qs_operator_residual_mass(op, "point:0,0,0,99", &mass, NULL));
+  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_residual_mass(NULL, "point:0,0,0,0", &mass, NULL));
   qs_operator_free(op);
   free_fields(b);
   free_fields(x);

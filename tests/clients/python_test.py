@@ -468,6 +468,30 @@ class Package(unittest.TestCase):
             known = np.array(known)
             np.testing.assert_allclose(values, known if known.ndim == 1 else known @ [1, 1j], rtol=1e-9)
 
+    def test_residual_mass(self) -> None:
+        with qs.domain_wall(self.U, mass=0.3, ls=4, tol=1e-8) as D:
+            S = D.propagator(point=(1, 0, 2, 3))
+            mass, c = qs.residual_mass(D, S)
+            pion = qs.mesons(S).pion
+            np.testing.assert_allclose(c.pion_residual_mass, c.pion_midpoint / pion, rtol=1e-12)
+            self.assertAlmostEqual(mass, c.pion_midpoint[1:].sum() / pion[1:].sum(), places=12)
+            D.solve(S.array[0])
+            self.refused("propagator: it is not what the operator has solved for last", "propagator", lambda: qs.residual_mass(D, S))
+        with qs.wilson(self.U, kappa=0.11, tol=1e-4) as D:
+            S = D.propagator(wall=0)
+            self.refused("op: wilson has no fifth dimension", "op", lambda: qs.residual_mass(D, S))
+
+    def test_golden_residual_mass(self) -> None:
+        if not (DATA / "golden-2.json").exists():
+            self.skipTest(f"{DATA}/golden-2.json is not there")
+        golden = json.loads((DATA / "golden-2.json").read_text())["dwf.jl4444.shamir.M1.8.Ls8.m0.1.ap"]
+        U = qs.read_gauge(DATA / "other" / golden["config"])
+        with qs.domain_wall(U, mass=golden["mass"], m5=golden["M5"], ls=golden["Ls"], tol=1e-12) as D:
+            mass, c = qs.residual_mass(D, D.propagator(point=(0, 0, 0, 0)))
+        self.assertAlmostEqual(mass / golden["mres_sum_t1_to_Tm1"], 1, places=9)
+        np.testing.assert_allclose(c.pion_midpoint, golden["midpoint"], rtol=1e-9)
+        np.testing.assert_allclose(c.pion_residual_mass, golden["mres_t"], rtol=1e-9)
+
     def compare(self, U: qs.Gauge, wilson: list, hisq: list) -> None:
         with qs.wilson(U, kappa=0.12, boundary={"t": "periodic"}, tol=1e-12) as D:
             np.testing.assert_allclose(qs.mesons(D.propagator(point=(0, 0, 0, 0))).pion, wilson, rtol=1e-9)

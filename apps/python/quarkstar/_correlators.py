@@ -82,8 +82,7 @@ def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
 
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
              fold: bool = False) -> Correlators:
-    """Two-point functions of a propagator, as the command's, but for domain wall's pion_midpoint and pion_residual_mass, which the command
-    alone has.
+    """Two-point functions of a propagator, as the command's, but for domain wall's pion_midpoint and pion_residual_mass: residual_mass().
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
@@ -93,6 +92,16 @@ def contract(propagator: Propagator, correlators: Sequence[str] | str | None = N
     check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
                                 vectors.reference(), ctypes.byref(handle)))
     return _taken(handle)
+
+
+def residual_mass(D: Operator, propagator: Propagator) -> tuple[float, Correlators]:
+    """Of domain wall and Moebius, right behind D.propagator(): the residual mass, and the correlators `pion_midpoint`, sum over columns and
+    space of |q|^2 in the middle of the fifth dimension, and `pion_residual_mass`, its ratio at each time to that on the walls."""
+    if propagator.report is None or propagator.report is not D.last:
+        raise InputError("propagator: it is not what the operator has solved for last; ask right behind D.propagator()", "propagator")
+    mass, handle = ctypes.c_double(), ctypes.c_void_p()
+    check(c.library.qs_operator_residual_mass(D.handle, propagator.source.encode(), ctypes.byref(mass), ctypes.byref(handle)))
+    return mass.value, _taken(handle)
 
 
 def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | str, currents: Sequence[str] | str | None = None,

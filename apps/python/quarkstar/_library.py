@@ -112,6 +112,7 @@ _functions = {
     "qs_eigenvectors_residuals": (POINTER(c_double), [_handle]),
     "qs_eigenvectors_free": (None, [_handle]),
     "qs_operator_source": (c_int, [_handle, c_char_p, POINTER(c_int), POINTER(Vectors)]),
+    "qs_operator_residual_mass": (c_int, [_handle, c_char_p, POINTER(c_double), _out]),
     "qs_contract": (c_int, [_handle, c_char_p, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
     "qs_operator_three_points": (c_int, [_handle, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
     "qs_correlators_count": (c_int, [_handle]),
