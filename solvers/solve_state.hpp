@@ -24,8 +24,8 @@ struct SolveState {
 /// What Solver::solve knows of a correction besides its results. No gaps: it goes into files.
 struct CorrectionNumbers {
   std::int32_t cycle = 0, spent = 0, by_multigrid = 0, no_gap = 0;
-  std::array<double, most_vectors> target2{}, r_norm2{}, least2{}, previous2{};  ///< Impl::Goal
-  std::array<std::int32_t, most_vectors> budget{}, more_patience{};
+  std::array<double, most_vectors> target2{}, r_norm2{}, least2{}, previous2{};  ///< CorrectionGoal
+  std::array<std::int32_t, most_vectors> budget{}, patience{};
 };
 CorrectionNumbers correction_numbers(const SolveState& state);
 /// What is behind them.

@@ -16,14 +16,6 @@
 
 namespace quarkstar {
 
-/// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
-/// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on
-/// any rank, registers that hold several numbers. Spinors: 16, 12 or 8 for links of 18 or 12 reals where every rank computes on GPUs alone,
-/// not in half precision. Else 1. All ranks must call.
-int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors);
-/// How many should be: where a solve is faster with them. All ranks must call.
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
-
 class Field;
 struct FullField;
 class Projector;
@@ -47,10 +39,6 @@ struct SolveRequest {
   /// no fields. Not with settings.recycle, whose modes nobody keeps.
   const SolveState* resume = nullptr;
 };
-
-/// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each
-/// correction, naming `recycle` as solves have one of their own.
-void require_deflatable(const SolverSettings& settings);
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class Solver {

@@ -11,7 +11,7 @@
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
-#include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

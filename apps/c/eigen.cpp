@@ -4,6 +4,7 @@
 #include "apps/run/eigen_run.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "runtime/system/memory.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 

@@ -12,6 +12,7 @@
 #include "codelets/field/source.hpp"
 #include "codelets/io/gauge_part.hpp"
 #include "codelets/lattice/block_geometry.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 

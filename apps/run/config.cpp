@@ -9,7 +9,7 @@
 #include "codelets/contract/staggered_mesons.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
-#include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

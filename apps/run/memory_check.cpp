@@ -10,7 +10,7 @@
 #include "runtime/system/error.hpp"
 #include "runtime/system/memory.hpp"
 #include "solvers/eigen/low_mode_average.hpp"
-#include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 

@@ -21,6 +21,7 @@
 #include "runtime/system/error.hpp"
 #include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,8 +10,7 @@ namespace {
 
 KrylovLimits limits_for(int steps, int restart) {
   KrylovLimits limits;
-  limits.most_iterations.fill(steps);
-  limits.patience = steps;
+  limits.most_iterations = limits.patience = iterations_for_all(steps);
   limits.restart = std::min(restart, steps);
   limits.nested = true;
   return limits;

@@ -47,14 +47,21 @@ struct KrylovResume {
   std::function<void(std::span<const Field* const> fields)> load{};  ///< empty: a solve from x = 0
 };
 
+/// Iterations for each right-hand side.
+using Iterations = std::array<int, most_vectors>;
+constexpr Iterations iterations_for_all(int iterations) {
+  Iterations all{};
+  all.fill(iterations);
+  return all;
+}
+
 /// Where a Krylov solve must end, for each right-hand side.
 struct KrylovLimits {
   PerVector target_norm2{};  ///< converged when |r|^2 <= this
-  std::array<int, most_vectors> most_iterations{};
-  int patience = 1000;                                ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  std::array<int, most_vectors> more_patience{};      ///< the same, if it is more, of each
-  std::array<int, most_vectors> patience_at_first{};  ///< the same, if it is more, until |r|^2 falls below what the first iterations reach
-  int check_every = 16;                               ///< iterations between two looks at the stop flag (iterations_a_batch())
+  Iterations most_iterations{};
+  Iterations patience = iterations_for_all(1000);  ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  Iterations patience_at_first{};                  ///< the same, if it is more, until |r|^2 falls below what the first iterations reach
+  int check_every = 16;                            ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
   int restart = 8;                ///< directions that a solver keeps before it starts anew, where it keeps them
   Preconditioner precondition{};  ///< empty: none. Obeyed by solvers that are `flexible`
@@ -141,15 +148,13 @@ const NamedKrylovSolver* find_krylov_solver(std::string_view name);
 KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
                        const KrylovProgress& progress = {});
 
-/// Head of every solver's state on the graph.
+/// Head of every solver's state on the graph. States have no gaps, so that ranks can compare their bytes (runtime/mpi/agreement.hpp).
 struct KrylovState : VectorStatus {
   static constexpr double iterations_a_digit = 28;  ///< of |r|, where nothing is computed (counted_batches.hpp)
   std::int32_t vectors = 1;
-  std::int32_t patience = 0;
-  std::int32_t more_patience[most_vectors]{}, patience_at_first[most_vectors]{}, most_iterations[most_vectors]{},
-      iterations[most_vectors]{}, best_step[most_vectors]{};
+  std::int32_t patience[most_vectors]{}, patience_at_first[most_vectors]{}, most_iterations[most_vectors]{}, iterations[most_vectors]{},
+      best_step[most_vectors]{};
   StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
-  std::int32_t no_gap = 0;             ///< states have none, so that ranks can compare their bytes (runtime/mpi/agreement.hpp)
   double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
   double drop2 = 0, largest[most_vectors]{};  ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
   /// Follows from every number that was noted, in order: what was wrong on one rank for one iteration alone shows at the next look too.
@@ -220,8 +225,7 @@ struct KrylovState : VectorStatus {
     if (value <= target[v]) return StopReason::converged;
     if (status.step + 1 >= most_iterations[v]) return StopReason::iteration_limit;
     constexpr int first = 16;  // steps
-    int most = more_patience[v] > patience ? more_patience[v] : patience;
-    if (best_step[v] < first && patience_at_first[v] > most) most = patience_at_first[v];
+    const int most = best_step[v] < first && patience_at_first[v] > patience[v] ? patience_at_first[v] : patience[v];
     return status.step - best_step[v] >= most ? StopReason::stagnation : StopReason::running;
   }
   /// verdict() before the first iteration.

@@ -61,10 +61,9 @@ template <class State>
 State initial_state(const KrylovLimits& limits, int vectors) {
   State state{};
   state.vectors = vectors;
-  state.patience = limits.patience;
   for (int v = 0; v < vectors; ++v) {
     state.target[v] = limits.target_norm2[static_cast<std::size_t>(v)];
-    state.more_patience[v] = limits.more_patience[static_cast<std::size_t>(v)];
+    state.patience[v] = limits.patience[static_cast<std::size_t>(v)];
     state.patience_at_first[v] = limits.patience_at_first[static_cast<std::size_t>(v)];
     state.most_iterations[v] = limits.most_iterations[static_cast<std::size_t>(v)];
     state.not_due[v] = 1;

@@ -91,12 +91,6 @@ Factors factors(Function&& function) {
   return values;
 }
 
-std::array<int, most_vectors> at_most(int iterations) {
-  std::array<int, most_vectors> limits{};
-  limits.fill(iterations);
-  return limits;
-}
-
 /// Solves with the named solver; checks that whatever was not said to converge has not.
 KrylovResult solve(std::string_view name, const Factors& diagonal, const HostField& source, KrylovLimits limits,
                    HostField* solution = nullptr) {
@@ -125,8 +119,9 @@ TEST_CASE("breakdown: every solver converges where nothing is wrong") {
   MESSAGE("seed " << seed);
   for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
     INFO(name);
-    const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.2 * c; }), random_source(),
-                                      {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100), .restart = components + 1});
+    const KrylovResult result =
+        solve(name, factors([](int c) { return 1 + 0.2 * c; }), random_source(),
+              {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(100), .restart = components + 1});
     CHECK(result.reason == StopReason::converged);
     CHECK(result.iterations <= components + 2);
   }
@@ -142,7 +137,8 @@ TEST_CASE("breakdown: a denominator that is exactly zero ends a solve at once") 
   for (const char* name : {"bicgstab", "gcr", "cg"}) {
     INFO(name);
     HostField x(spinor_components, extents);
-    const KrylovResult result = solve(name, gamma5, source, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}, &x);
+    const KrylovResult result =
+        solve(name, gamma5, source, {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(100)}, &x);
     CHECK(result.reason == StopReason::zero_denominator);
     for (const auto& value : x.data) CHECK(value == 0.0);
   }
@@ -151,7 +147,7 @@ TEST_CASE("breakdown: a denominator that is exactly zero ends a solve at once") 
     for (int spin = 0; spin < 2; ++spin)
       for (int colour = 0; colour < 3; ++colour) lower.at(site, spin, colour) = 0;
   const auto upper = factors([](int c) { return c < 6 ? 1.0 : 0.0; });  // A^+ r = 0
-  CHECK(solve("cgnr", upper, lower, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason ==
+  CHECK(solve("cgnr", upper, lower, {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(100)}).reason ==
         StopReason::zero_denominator);
 }
 
@@ -161,8 +157,8 @@ TEST_CASE("breakdown: NaN and infinity") {
     for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
       INFO(name << " " << bad);
       const auto diagonal = factors([bad](int c) { return c == 5 ? bad : 1.0; });
-      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason ==
-            StopReason::not_finite);
+      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(100)})
+                .reason == StopReason::not_finite);
     }
 }
 
@@ -172,14 +168,16 @@ TEST_CASE("breakdown: stagnation on a system that has no solution") {
   for (const char* name : {"bicgstab", "cgnr"}) {
     INFO(name);
     const KrylovResult result =
-        solve(name, singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4});
+        solve(name, singular, random_source(),
+              {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(1000), .patience = iterations_for_all(4)});
     CHECK(result.reason == StopReason::stagnation);
     CHECK(result.iterations < 100);
   }
   // What GCR has left is orthogonal to everything that A can make, which it sees at once.
   HostField x(spinor_components, extents);
   const KrylovResult result =
-      solve("gcr", singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4}, &x);
+      solve("gcr", singular, random_source(),
+            {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(1000), .patience = iterations_for_all(4)}, &x);
   CHECK(result.reason != StopReason::converged);
   CHECK(result.iterations < 100);
   for (const auto& value : x.data) CHECK(std::isfinite(std::abs(value)));
@@ -190,7 +188,7 @@ TEST_CASE("breakdown: the iteration limit is kept exactly") {
   for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
     INFO(name);
     const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.5 * c; }), random_source(),
-                                      {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(3)});
+                                      {.target_norm2 = same_for_all(1e-20), .most_iterations = iterations_for_all(3)});
     CHECK(result.reason == StopReason::iteration_limit);
     CHECK(result.iterations == 3);
     CHECK(result.norm2.size() == 3);
@@ -205,7 +203,7 @@ TEST_CASE("breakdown: sources whose norm cannot be squared twice") {
       HostField source = random_source();
       for (auto& value : source.data) value *= size;
       const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.2 * c; }), source,
-                                        {.target_norm2 = same_for_all(1e-20 * size * size), .most_iterations = at_most(100)});
+                                        {.target_norm2 = same_for_all(1e-20 * size * size), .most_iterations = iterations_for_all(100)});
       CHECK(result.reason == StopReason::converged);
     }
 }

@@ -1,5 +1,6 @@
 // Any number of right-hand sides that are solved together: each has the bits of its own solve, whatever its company.
 #include "codelets/actions/staggered/action.hpp"
+#include "solvers/solver_choice.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <algorithm>

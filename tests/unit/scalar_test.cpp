@@ -181,8 +181,8 @@ struct Ended {
 KrylovLimits limits_of(double target_norm2, int most_iterations = 1000, int patience = 1000) {
   KrylovLimits limits;
   limits.target_norm2 = same_for_all(target_norm2);
-  limits.most_iterations.fill(most_iterations);
-  limits.patience = patience;
+  limits.most_iterations = iterations_for_all(most_iterations);
+  limits.patience = iterations_for_all(patience);
   return limits;
 }
 

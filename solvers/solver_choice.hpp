@@ -1,0 +1,27 @@
+#pragma once
+// Which solvers serve which action and settings.
+#include "codelets/actions/action.hpp"
+#include "solvers/krylov/krylov.hpp"
+#include "solvers/settings.hpp"
+
+#include <span>
+
+namespace quarkstar {
+
+/// The solver that the settings name. Throws Error(input) where there is none, where it does not serve the action, and for preconditioners
+/// that do not go with it or with each other.
+const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings);
+
+/// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
+/// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on
+/// any rank, registers that hold several numbers. Spinors: 16, 12 or 8 for links of 18 or 12 reals where every rank computes on GPUs alone,
+/// not in half precision. Else 1. All ranks must call.
+int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors);
+/// How many should be: where a solve is faster with them. All ranks must call.
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
+
+/// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each
+/// correction, naming `recycle` as solves have one of their own.
+void require_deflatable(const SolverSettings& settings);
+
+}  // namespace quarkstar
