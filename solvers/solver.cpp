@@ -216,6 +216,7 @@ struct Solver::Impl {
     const NamedKrylovSolver* solver = nullptr;
     bool by_multigrid = false;
     PerVector target2{};  ///< of |b - M x|^2; infinite: this right-hand side is done
+    double gain2 = 0;     ///< of the projector with which it begins
     PerVector r_norm2{};
     PerVector least2{};  ///< the same, or before deflation where that is less: it makes an error smaller, and may make its residual larger
     std::array<int, most_vectors> budget{};         ///< iterations
@@ -266,8 +267,7 @@ struct Solver::Impl {
       if (is_hermitian && !done) limits.patience_at_first[v] = static_cast<int>(std::min(5 / goal.mass[v], 1e9));
       limits.more_patience[v] = goal.more_patience[v];
       double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
-      // Of modes that are only nearly right a part is left, which the Krylov solver would have to take out: soon it goes by a correction.
-      if (recycles && deflates()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
+      target2 = std::max(target2, goal.gain2 * goal.least2[v]);
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
     return limits;
@@ -724,7 +724,11 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     const runtime::GraphState<VectorStatus> mask(done, 1);
     const runtime::Guard working_ones(&mask.handle());
     const bool shifted = shares && cycle == 0;
-    if (s.deflates() && s.deflation->serves(outer->parity()) && !shifted && !resumes) {
+    const bool begins_deflated = s.deflates() && (shifted ? s.deflation->splits() : s.deflation->serves(outer->parity()));
+    // What half precision lets come back between reliable updates only the next correction takes out again.
+    constexpr double half_gain2 = 1e-10;
+    goal.gain2 = begins_deflated ? std::max(s.deflation->gain2(), s.settings.precision == Precision::half ? half_gain2 : 0) : 0;
+    if (begins_deflated && !shifted && !resumes) {
       s.deflation->correction(*s.prepared.outer, *outer, goal.mass, e, r);
       for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
       s.residual(*outer, r, b, x);
