@@ -101,8 +101,7 @@ KrylovLimits Corrector::limits_of(const NamedKrylovSolver& solver, const Correct
     // are resolved, for about the largest eigenvalue over the smallest, some 1 / m iterations.
     if (is_hermitian_ && goal.runs(v)) limits.patience_at_first[v] = iterations_of(5 / goal.mass[v]);
     double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
-    // Of modes that are only nearly right a part is left, which the Krylov solver would have to take out: soon it goes by a correction.
-    if (modes_.help_roughly()) target2 = std::max(target2, 1e-4 * goal.least2[v]);
+    target2 = std::max(target2, goal.gain2 * goal.least2[v]);
     limits.target_norm2[v] = goal.runs(v) ? target2 * factor[v] * factor[v] : CorrectionGoal::done;
   }
   return limits;

@@ -27,6 +27,7 @@ struct CorrectionGoal {
   const NamedKrylovSolver* solver = nullptr;
   bool by_multigrid = false;
   PerVector target2{};  ///< of |b - M x|^2; `done`: this right-hand side is left as it is
+  double gain2 = 0;     ///< Projector::gain2() of what it begins with
   PerVector r_norm2{};
   PerVector least2{};  ///< the same, or before deflation where that is less: it makes an error smaller, and may make its residual larger
   Iterations budget{};

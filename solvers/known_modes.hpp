@@ -34,9 +34,8 @@ class KnownModes {
   /// The solve that runs gathers modes: the first right-hand sides do, a fourth of the modes. Later ones would improve them by less than it
   /// costs.
   bool gathers() const { return in_use_ && 4 * gathered_from_ < static_cast<std::size_t>(most_gathered_); }
-  /// There is something known for the solve that runs; that is of modes that are only nearly right.
+  /// There is something known for the solve that runs.
   bool help() const { return deflation_ && (!gathered_ || (in_use_ && !gathered_->is_empty())); }
-  bool help_roughly() const { return in_use_ && help(); }
   /// nullptr: nothing is known.
   const Deflation* deflation() const { return deflation_.get(); }
 

@@ -170,9 +170,14 @@ bool SolveLoop::fall_back(const std::vector<double>& r_norm2) {
 
 /// Adds what is known of the solutions.
 void SolveLoop::begin_with_modes(const runtime::Guard& working) {
-  KnownModes& modes = corrector_.modes();
-  if (!modes.help() || !modes.deflation()->serves(system_->parity()) || shifted_ || goal_.resume != nullptr) return;
-  modes.deflation()->correction(corrector_.action(), *system_, goal_.mass, e_, r_);
+  const KnownModes& modes = corrector_.modes();
+  const Deflation* const known = modes.help() ? modes.deflation() : nullptr;
+  const bool serves = known != nullptr && (shifted_ ? known->splits() : known->serves(system_->parity()));
+  // What half precision lets come back between reliable updates only the next correction takes out again.
+  constexpr double half_gain2 = 1e-10;
+  goal_.gain2 = serves ? std::max(known->gain2(), corrector_.settings().precision == Precision::half ? half_gain2 : 0) : 0;
+  if (!serves || shifted_ || goal_.resume != nullptr) return;
+  known->correction(corrector_.action(), *system_, goal_.mass, e_, r_);
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&problem_.x.of(parity), &e_.of(parity)}, {1.0}, working);
   submit_residual(*system_, r_, problem_.b, problem_.x);
   const std::vector<double> left = norm2_of(r_);

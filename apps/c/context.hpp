@@ -118,8 +118,8 @@ void measure(Gauge& gauge);
 struct Eigenvectors {
   std::shared_ptr<Context> context;
   app::EigenHeader header = {};
-  double mass = 0;                                              ///< of A
-  std::vector<std::vector<std::complex<double>>> vectors = {};  ///< of each mode the sites of its parity (app::compact())
+  double mass = 0;                              ///< of A
+  std::vector<app::StoredVector> vectors = {};  ///< of each mode
   std::shared_ptr<const Projector> projector(const LatticePointer& lattice) const;
 };
 

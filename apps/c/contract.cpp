@@ -155,7 +155,7 @@ qs_status qs_operator_three_points(qs_operator* op, const char* source, const qs
           in = taken_propagator(propagator, op->kind().components);
         });
         app::require_same_settings_everywhere(app::shared_settings(config));
-        if (op->deflation != nullptr) app::count_projector(config, static_cast<int>(op->deflation->header.values.size()));
+        if (op->deflation != nullptr) app::count_projector(config, op->deflation->header);
         op->require_room_for(config);
         std::vector<HostField> columns;
         job.together([&] { columns = vectors_from(in, in.count, in.count, op->decomposition->part(), op->context->session->cpu_team()); });

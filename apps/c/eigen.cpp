@@ -2,6 +2,7 @@
 #include "apps/c/context.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/eigen_run.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "runtime/system/memory.hpp"
 #include "solvers/solver_choice.hpp"
@@ -23,11 +24,11 @@ app::EigenProblem eigen_problem_of(const Operator& op) {
 }
 
 std::shared_ptr<const Projector> Eigenvectors::projector(const LatticePointer& lattice) const {
-  const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values);
+  const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
   const auto block = static_cast<std::size_t>(EigenProjector::block_for(made->modes()));
   for (std::size_t first = 0; first < vectors.size(); first += block) {
     std::vector<HostField> fields(std::min(block, vectors.size() - first), HostField(header.components, lattice->decomposition().part()));
-    for (std::size_t v = 0; v < fields.size(); ++v) app::expand(fields[v], vectors[first + v], header.parity);
+    for (std::size_t v = 0; v < fields.size(); ++v) app::expand(fields[v], vectors[first + v], header.parity, header.stored);
     made->add(fields);
   }
   return made;
@@ -59,28 +60,39 @@ EigenSettings settings_of(const qs_eigen_options& options) {
   return settings;
 }
 
+Precision stored_of(const qs_eigen_options& options) {
+  if (options.store == nullptr) return Precision::double_;
+  try {
+    return app::parse_precision(options.store);
+  } catch (const app::BadValue& bad) {
+    refuse("store", bad.what(), bad.allowed());
+  }
+}
+
 /// What tells eigenvectors from others: the same on all ranks, or they cannot work on them together.
 std::string identity_of(const Eigenvectors& vectors) {
   return app::setting_line("vectors", vectors.header.problem) + app::setting_line("eigenvalues", vectors.header.values);
 }
 
-/// A solve for eigenvectors, which the host keeps at half of their size: they have one parity.
-void require_room(Operator& op, const EigenSettings& settings) {
+/// A solve for eigenvectors, which the host keeps as they are to be stored.
+void require_room(Operator& op, const EigenSettings& settings, Precision stored) {
   app::RunConfig config = op.config;
   config.solver.precision = Precision::double_;
   config.solver.multigrid.reset();
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
   app::set_basis_vectors(config, fields_for(settings));
-  app::set_host_vectors(config, app::host_vectors_of_writing(settings.block) + settings.modes / 2);
+  app::set_host_vectors(config,
+                        app::host_vectors_of_writing(settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
   op.require_room_for(config);
 }
 
 /// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
-void require_room_for_modes(Operator& op, int modes, bool deflate) {
+void require_room_for_modes(Operator& op, const app::EigenHeader& header, bool deflate) {
   app::RunConfig config = op.config;
-  if (deflate) app::count_projector(config, modes);
-  app::set_host_vectors(config, app::host_vectors(config) + modes / 2 + 1);
+  if (deflate) app::count_projector(config, header);
+  const int modes = static_cast<int>(header.values.size());
+  app::set_host_vectors(config, app::host_vectors(config) + app::host_vectors_of(modes, header.components, header.stored) + 1);
   op.require_room_for(config);
 }
 
@@ -90,39 +102,35 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
   clear(vectors);
   return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
                 EigenSettings settings;
+                Precision stored{};
                 app::EigenProblem problem{};
                 op->context->job->together([&] {
                   require(options, "options");
                   require(vectors, "vectors");
                   app::require_four_dimensions(op->kind(), op->config.settings);
-                  settings = settings_of(taken(options, "options"));
+                  const qs_eigen_options asked = taken(options, "options");
+                  settings = settings_of(asked);
+                  stored = stored_of(asked);
                   check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
                   problem = eigen_problem_of(*op);
                 });
                 app::require_same_settings_everywhere(
-                    app::setting_line("modes", settings.modes) + app::setting_line("tolerance", settings.tolerance) +
-                    app::setting_line("block", settings.block) + app::setting_line("basis", settings.basis) +
-                    app::setting_line("degree", settings.degree) + app::setting_line("window_low", settings.window.low) +
-                    app::setting_line("window_high", settings.window.high));
-                require_room(*op, settings);
+                    app::setting_line("modes", settings.modes) + app::setting_line("store", name_of(stored)) +
+                    app::setting_line("tolerance", settings.tolerance) + app::setting_line("block", settings.block) +
+                    app::setting_line("basis", settings.basis) + app::setting_line("degree", settings.degree) +
+                    app::setting_line("window_low", settings.window.low) + app::setting_line("window_high", settings.window.high));
+                require_room(*op, settings, stored);
                 auto made = new_vectors(*op, problem);
                 const app::EigenOperator a(*op->made.action, *op->decomposition, problem.mass, op->config.solver.schur, settings.block,
                                            op->config.solver.tune);
                 BlockLanczos lanczos(*a, settings);
-                EigenResult result = lanczos.solve();
+                const EigenResult result = lanczos.solve();
                 made->header.parity = (*a).parity();
-                made->header.values = std::move(result.values);
-                made->header.residuals = std::move(result.residuals);
-                const Basis& basis = lanczos.vectors();
-                for (int first = 0; first < settings.modes; first += basis.block()) {
-                  const Field block = basis.field();
-                  basis.extract(block, first);
-                  std::vector<HostField> fields(static_cast<std::size_t>(basis.block()),
-                                                HostField(basis.components(), op->decomposition->part()));
-                  app::copy_to_host(fields, block);
-                  for (int v = 0; v < std::min(basis.block(), settings.modes - first); ++v)
-                    made->vectors.push_back(app::compact(fields[static_cast<std::size_t>(v)], made->header.parity));
-                }
+                made->header.stored = stored;
+                const app::EigenVectorsOf modes = app::stored_modes(made->header, result, *a, lanczos.vectors());
+                for (int first = 0; first < settings.modes; first += settings.block)
+                  for (app::StoredVector& vector : modes(first, std::min(settings.block, settings.modes - first)))
+                    made->vectors.push_back(std::move(vector));
                 *vectors = new qs_eigenvectors{std::move(made)};
               }));
 }
@@ -145,9 +153,9 @@ qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvector
                   if (made->header.values.empty() || static_cast<int>(made->header.values.size()) != file.vectors())
                     throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let it end");
                 });
-                require_room_for_modes(*op, file.vectors(), false);
+                require_room_for_modes(*op, made->header, false);
                 file.read(op->decomposition->part(), 1, [&](std::span<const HostField> field) {
-                  made->vectors.push_back(app::compact(field.front(), made->header.parity));
+                  made->vectors.push_back(app::compact(field.front(), made->header.parity, made->header.stored));
                 });
                 *vectors = new qs_eigenvectors{std::move(made)};
               }));
@@ -159,9 +167,8 @@ qs_status qs_eigenvectors_write(const qs_eigenvectors* vectors, const char* path
     kept.context->job->together([&] { require(path, "path"); });
     app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)) + identity_of(kept));
     const Box part = cut_over_ranks(*kept.context, kept.header.lattice).part();
-    app::write_eigen_file(path, kept.header, static_cast<int>(kept.vectors.size()), 1, part, [&](int first, std::span<HostField> to) {
-      for (std::size_t v = 0; v < to.size(); ++v) app::expand(to[v], kept.vectors[static_cast<std::size_t>(first) + v], kept.header.parity);
-    });
+    app::write_eigen_file(path, kept.header, static_cast<int>(kept.vectors.size()), 1, part,
+                          [&](int first, int) { return std::vector<app::StoredVector>{kept.vectors[static_cast<std::size_t>(first)]}; });
   });
 }
 
@@ -192,7 +199,7 @@ qs_status qs_operator_deflate(qs_operator* op, const qs_eigenvectors* vectors) {
         });
         app::require_same_settings_everywhere(vectors != nullptr ? identity_of(*vectors->kept) : app::setting_line("vectors", "none"));
         op->drop_solvers();
-        if (vectors != nullptr) require_room_for_modes(*op, static_cast<int>(vectors->kept->header.values.size()), true);
+        if (vectors != nullptr) require_room_for_modes(*op, vectors->kept->header, true);
         op->deflation = vectors != nullptr ? vectors->kept : nullptr;
       }));
 }

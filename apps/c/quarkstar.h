@@ -260,18 +260,20 @@ typedef struct qs_eigen_options {
   int block;          /* vectors that A is applied to together, 1 to 16; 0: 4. The bits depend on it */
   int basis, degree;  /* vectors of the largest basis, degree of the filter; 0: chosen */
   double window_low, window_high; /* of the filter; 0: estimated */
+  const char *store; /* "double", "single" or "half": how they are kept, in memory, in a file, and by solves that they deflate; NULL: double */
 } qs_eigen_options;
 
 /* The lowest eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first)
- * mass: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, 16 bytes a component and site of one parity. Not of
- * an operator on links that are given as they are (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window
- * that leaves out modes; QS_NOT_CONVERGED where they do not converge. */
+ * mass: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, a component and site of one parity in 16 bytes, or
+ * where `store` says so in 8 (single) or 4 (half, and 4 a site). Not of an operator on links that are given as they are
+ * (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window that leaves out modes; QS_NOT_CONVERGED where they
+ * do not converge. */
 qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *options, qs_eigenvectors **vectors);
 /* A file of `quarkstar eigen`, or of qs_eigenvectors_write. One of another operator or configuration, or a damaged one, is refused by name. */
 qs_status qs_eigenvectors_read(qs_operator *op, const char *path, qs_eigenvectors **vectors);
 qs_status qs_eigenvectors_write(const qs_eigenvectors *vectors, const char *path);
 int qs_eigenvectors_count(const qs_eigenvectors *vectors);
-/* lambda, ascending, and |A v - lambda v|: so many of each. Valid until the vectors are freed. */
+/* lambda, ascending, and |A v - lambda v| of the vectors as they are kept: so many of each. Valid until the vectors are freed. */
 const double *qs_eigenvectors_values(const qs_eigenvectors *vectors);
 const double *qs_eigenvectors_residuals(const qs_eigenvectors *vectors);
 void qs_eigenvectors_free(qs_eigenvectors *vectors);

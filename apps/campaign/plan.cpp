@@ -161,18 +161,17 @@ namespace {
 /// The settings of a quark, with the memory that eigenvectors of its configurations take. What is wrong with their files is said when it is
 /// their turn.
 RunConfig with_projectors(const Campaign& campaign, const Journal& journal, const Quark& quark) {
-  RunConfig config = quark.config;
-  int most = 0;
+  RunConfig config = quark.config, counted = config;
   for (const Configuration& configuration : campaign.configurations) {
     const std::string file = deflation_file(config_on(campaign, quark, configuration));
     if (file.empty() || sources_to_solve(campaign, journal, configuration, quark).empty()) continue;
     try {
-      most = std::max(most, modes_in(file));
+      count_projector(counted, header_in(file));
+      if (basis_vectors(counted) > basis_vectors(config)) config = counted;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::input) throw;
     }
   }
-  if (most > 0) count_projector(config, most);
   return config;
 }
 

@@ -3,6 +3,7 @@
 #include "apps/command/interrupt.hpp"
 #include "apps/command/print_tables.hpp"
 #include "apps/run/eigen_run.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ void eigen(const EigenOptions& options) {
   if (!runtime::mpi::Job::current().is_root()) return;
   fmt::print("{:>4}  {:<22}  {}\n", "mode", "eigenvalue", "|A v - lambda v|");
   for (std::size_t i = 0; i < report.result.values.size(); ++i)
-    fmt::print("{:>4}  {:<22.15g}  {:.1e}\n", i, report.result.values[i], report.result.residuals[i]);
+    fmt::print("{:>4}  {:<22.15g}  {:.1e}\n", i, report.result.values[i], report.residuals[i]);
   const LanczosState& state = report.result.state;
   fmt::print("{} restarts, window {:.4g} to {:.4g}, degree {}, {} applications to blocks of {}, {:.2f} s\n", state.restarts,
              state.window.low, state.window.high, state.degree, state.applications, options.run.settings.block, report.seconds);
@@ -58,6 +59,11 @@ void add_eigen(CLI::App& app) {
   command->add_option("--out", options->run.out, "HDF5 file for eigenvalues and vectors; OUT.restart while it is made")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option_function<std::string>(
+          "--store", [options](const std::string& name) { options->run.store = parse_precision(name); },
+          "Precision of the vectors in the file, and of solves that hold them: double (default), single or half")
+      ->check(CLI::IsMember({"double", "single", "half"}));
   command->add_option("--tol", settings.tolerance, "Largest |A v - lambda v| of a mode with |v| = 1 (default 1e-10)");
   command->add_option("--block", settings.block, "Vectors that A is applied to together, 1 to 16 (default 4)");
   command->add_option("--basis", settings.basis, "Vectors of the largest basis (default: half as many again as modes)");

@@ -2,6 +2,7 @@
 
 #include "apps/run/hdf5_file.hpp"
 #include "apps/run/report.hpp"
+#include "codelets/field/transfer_site.hpp"
 #include "codelets/io/part_checksum.hpp"
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/system/error.hpp"
@@ -10,6 +11,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
 #include <optional>
 
 namespace quarkstar::app {
@@ -17,9 +21,13 @@ namespace {
 
 using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
-using Complex = std::complex<double>;
 
-constexpr const char* eigenvector_format = "quarkstar eigenvectors 1";
+constexpr Precision precisions[] = {Precision::double_, Precision::single, Precision::half};
+
+/// Earlier versions know files in double precision alone.
+std::string format_of(Precision stored) {
+  return stored == Precision::double_ ? "quarkstar eigenvectors 1" : fmt::format("quarkstar eigenvectors 2, {}", name_of(stored));
+}
 
 /// The sites of one parity as those of a lattice of half the extent in x. Parts begin at even x.
 Coord halved(Coord extents) {
@@ -37,18 +45,57 @@ std::int64_t site_of_half(std::int64_t half, const Box& box, int parity) {
   return lexicographic(local, box.extents);
 }
 
-std::size_t site_bytes(const EigenHeader& header) { return static_cast<std::size_t>(header.components) * sizeof(Complex); }
+std::size_t bytes_of_site(const EigenHeader& header) { return site_bytes(header.stored, 2 * header.components); }
+std::size_t bytes_of_part(const EigenHeader& header, const Box& part) {
+  return static_cast<std::size_t>(volume(part.extents)) / 2 * bytes_of_site(header);
+}
 
-std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& part, const std::vector<Complex>& half) {
-  format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, site_bytes(header));
-  format::add_box(mine, halved(part), halved(header.lattice), std::as_bytes(std::span(half)));
+/// Elements of the data set `vectors`: complex numbers, or sites of a unit and 16-bit integers.
+Hdf5Id element_type(const EigenHeader& header) {
+  if (header.stored != Precision::half)
+    return complex_type(Hdf5Id(H5Tcopy(header.stored == Precision::single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE), H5Tclose));
+  const std::vector<hsize_t> numbers{static_cast<hsize_t>(header.components), 2};
+  const Hdf5Id integers(H5Tarray_create2(H5T_STD_I16LE, 2, numbers.data()), H5Tclose);
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, bytes_of_site(header)), H5Tclose);
+  H5Tinsert(type, "unit", 0, H5T_IEEE_F32LE);
+  H5Tinsert(type, "numbers", sizeof(float), integers);
+  return type;
+}
+/// Those of a vector, and their bytes.
+std::vector<hsize_t> shape_of(const EigenHeader& header) {
+  std::vector<hsize_t> shape;
+  const Coord half = halved(header.lattice);
+  for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(half[mu]));
+  if (header.stored != Precision::half) shape.push_back(static_cast<hsize_t>(header.components));
+  return shape;
+}
+std::size_t element_bytes(const EigenHeader& header) {
+  return bytes_of_site(header) / (header.stored == Precision::half ? 1 : static_cast<std::size_t>(header.components));
+}
+
+/// body(type_identity<F>, integral constant of the components).
+template <class Body>
+void for_sites(Precision stored, int components, Body&& body) {
+  with_format(stored, [&](auto format) { with_components(components, [&](auto count) { body(format, count); }); });
+}
+
+/// Fields have q + 32768 where the file has q, which others read as 16-bit integers.
+template <class F>
+void flip_integers(std::span<F> site) {
+  if constexpr (is_half<F>)
+    for (F& word : site.subspan(1)) word.word ^= 0x80008000u;
+}
+
+std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& part, const StoredVector& vector) {
+  format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, bytes_of_site(header));
+  format::add_box(mine, halved(part), halved(header.lattice), vector);
   return format::over_ranks(Job::current(), mine).sums();
 }
 
 /// Of all that is not vectors, as bits.
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
-  std::string text =
-      fmt::format("{} {} {} {} {}", eigenvector_format, header.problem, fmt::join(header.lattice, ","), header.components, header.parity);
+  std::string text = fmt::format("{} {} {} {} {}", format_of(header.stored), header.problem, fmt::join(header.lattice, ","),
+                                 header.components, header.parity);
   for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
     text += fmt::format(" {}:", numbers->size());
     for (const double number : *numbers) text += fmt::format(" {:a}", number);
@@ -70,17 +117,41 @@ int number_in(const RunConfig& config, std::string_view key) {
 
 }  // namespace
 
-std::vector<Complex> compact(const HostField& field, int parity) {
-  const auto components = static_cast<std::size_t>(field.components);
-  std::vector<Complex> half(field.data.size() / 2);
-  for (std::size_t i = 0; i < half.size() / components; ++i)
-    std::copy_n(&field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0), components, &half[i * components]);
-  return half;
+StoredVector compact(const HostField& field, int parity, Precision stored) {
+  const VectorArrays from = VectorArrays::to_read(std::span(&field, 1));
+  const Box box = field.box();
+  StoredVector vector;
+  for_sites(stored, field.components, [&](auto format, auto count) {
+    using F = typename decltype(format)::type;
+    constexpr int components = count;
+    F site[NumberFormat<F>::site_words(2 * components)];
+    const std::int64_t sites = volume(box.extents) / 2;
+    vector.resize(static_cast<std::size_t>(sites) * sizeof site);
+    for (std::int64_t i = 0; i < sites; ++i) {
+      transfer::load_site<F, components>(site, from, 0, from.place(site_of_half(i, box, parity), parity));
+      flip_integers<F>(site);
+      std::memcpy(&vector[static_cast<std::size_t>(i) * sizeof site], site, sizeof site);
+    }
+  });
+  return vector;
 }
-void expand(HostField& field, std::span<const Complex> half, int parity) {
-  const auto components = static_cast<std::size_t>(field.components);
-  for (std::size_t i = 0; i < half.size() / components; ++i)
-    std::copy_n(&half[i * components], components, &field.at(site_of_half(static_cast<std::int64_t>(i), field.box(), parity), 0));
+void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored) {
+  const VectorArrays to = VectorArrays::to_write(std::span(&field, 1));
+  const Box box = field.box();
+  for_sites(stored, field.components, [&](auto format, auto count) {
+    using F = typename decltype(format)::type;
+    constexpr int components = count;
+    F site[NumberFormat<F>::site_words(2 * components)];
+    for (std::int64_t i = 0; i < volume(box.extents) / 2; ++i) {
+      std::memcpy(site, &vector[static_cast<std::size_t>(i) * sizeof site], sizeof site);
+      flip_integers<F>(site);
+      transfer::store_site<F, components>(to, 0, to.place(site_of_half(i, box, parity), parity), site);
+    }
+  });
+}
+int host_vectors_of(int modes, int components, Precision stored) {
+  return static_cast<int>(std::ceil(modes * static_cast<double>(site_bytes(stored, 2 * components)) /
+                                    (2.0 * static_cast<double>(site_bytes(Precision::double_, 2 * components)))));
 }
 
 std::string deflation_file(const RunConfig& config) {
@@ -98,10 +169,11 @@ int host_vectors(const RunConfig& config) {
   return std::max(number_in(config, host_key), null_vectors);
 }
 void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
-int host_vectors_of_writing(int block) { return 2 * block + 1; }  // one is packed
-void count_projector(RunConfig& config, int modes) {
-  set_basis_vectors(config, EigenProjector::vectors_for(modes));
-  set_host_vectors(config, EigenProjector::block_for(std::max(1, modes)) + 1);  // one is unpacked
+int host_vectors_of_writing(int block) { return (3 * block + 1) / 2; }  // half of them as they are stored
+void count_projector(RunConfig& config, const EigenHeader& header) {
+  const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));
+  set_basis_vectors(config, basis_in_doubles(EigenProjector::vectors_for(modes), block, config.action->components, header.stored));
+  set_host_vectors(config, block + 1);  // one is unpacked
 }
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
@@ -114,23 +186,19 @@ EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, doub
 void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
                       const EigenVectorsOf& of) {
   Job& job = Job::current();
-  std::vector<HostField> fields;
-  const auto each = [&](const std::function<void(const std::vector<Complex>&)>& use) {
-    for (int first = 0; first < vectors; first += block) {
-      fields.assign(static_cast<std::size_t>(std::min(block, vectors - first)), HostField(header.components, part));
-      of(first, fields);
-      for (const HostField& field : fields) use(compact(field, header.parity));
-    }
+  const auto each = [&](const std::function<void(const StoredVector&)>& use) {
+    for (int first = 0; first < vectors; first += block)
+      for (const StoredVector& vector : of(first, std::min(block, vectors - first))) use(vector);
   };
   std::vector<std::uint32_t> checksums;  // written before the vectors, which therefore are asked for twice
-  each([&](const std::vector<Complex>& half) {
-    for (const std::uint32_t sum : checksums_of(header, part, half)) checksums.push_back(sum);
+  each([&](const StoredVector& vector) {
+    for (const std::uint32_t sum : checksums_of(header, part, vector)) checksums.push_back(sum);
   });
   std::optional<Hdf5File> file;
   std::uint64_t offset = 0;
   job.on_root([&] {
     file.emplace(path);
-    file->attribute("format", eigenvector_format);
+    file->attribute("format", format_of(header.stored));
     file->attribute("problem", header.problem);
     file->attribute("quarkstar", version_line());
     file->attribute("checksum", header_checksum(header, checksums));
@@ -140,18 +208,15 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
          {std::pair{"eigenvalues", &header.values}, {"residuals", &header.residuals}, {"state", &header.state}})
       if (!numbers->empty()) file->write(name, *numbers);
     file->write("checksums", as_ints(checksums));
-    const Coord half = halved(header.lattice);
-    std::vector<hsize_t> shape{static_cast<hsize_t>(vectors)};
-    for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(half[mu]));
-    shape.push_back(static_cast<hsize_t>(header.components));
-    const Hdf5Id real(H5Tcopy(H5T_IEEE_F64LE), H5Tclose), stored = complex_type(real);
-    offset = file->leave_room("vectors", stored, shape);
+    std::vector<hsize_t> shape = shape_of(header);
+    shape.insert(shape.begin(), static_cast<hsize_t>(vectors));
+    offset = file->leave_room("vectors", element_type(header), shape);
     file->close();
   });
   SharedFile parts(job, file ? file->temporary() : "", SharedFile::Mode::write, path);
-  const std::size_t bytes = site_bytes(header);
-  each([&](const std::vector<Complex>& half) {
-    parts.write({offset, bytes, halved(header.lattice)}, halved(part), std::as_bytes(std::span(half)));
+  const std::size_t bytes = bytes_of_site(header);
+  each([&](const StoredVector& vector) {
+    parts.write({offset, bytes, halved(header.lattice)}, halved(part), vector);
     offset += static_cast<std::uint64_t>(volume(halved(header.lattice))) * bytes;
   });
   parts.close();
@@ -161,7 +226,11 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
 EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(path)), remedy_(std::move(remedy)) {
   Job::current().together([&] {
     const Hdf5Input file(path_, remedy_);
-    if (file.attribute("format") != eigenvector_format) refuse("this is no file of eigenvectors of this version");
+    const std::string named = file.attribute("format");
+    const auto* const stored =
+        std::find_if(std::begin(precisions), std::end(precisions), [&](Precision p) { return format_of(p) == named; });
+    if (stored == std::end(precisions)) refuse("this is no file of eigenvectors of this version");
+    header_.stored = *stored;
     header_.problem = file.attribute("problem");
     const std::vector<int> lattice = file.integers("lattice"), parity = file.integers("parity"), sums = file.integers("checksums");
     if (lattice.size() != 4 || parity.size() != 1 || sums.size() % 2 != 0) refuse("its data sets have other sizes than they should");
@@ -173,12 +242,13 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
       if (std::find(names.begin(), names.end(), name) != names.end()) *numbers = file.doubles(name);
     checksums_.assign(sums.begin(), sums.end());
     const Hdf5Input::Place place = file.place_of("vectors");
-    const std::vector<std::uint64_t> expected{checksums_.size() / 2, static_cast<std::uint64_t>(lattice[3]),
-                                              static_cast<std::uint64_t>(lattice[2]), static_cast<std::uint64_t>(lattice[1]),
-                                              static_cast<std::uint64_t>(lattice[0] / 2)};
-    if (place.shape.size() != 6 || !std::equal(expected.begin(), expected.end(), place.shape.begin()))
-      refuse("its vectors have another shape than its lattice");
-    header_.components = static_cast<int>(place.shape.back());
+    for (const int components : {colour_components, spinor_components}) {  // those with which the data set is as it is
+      header_.components = components;
+      std::vector<hsize_t> expected = shape_of(header_);
+      expected.insert(expected.begin(), checksums_.size() / 2);
+      if (place.shape == expected && place.number_bytes == element_bytes(header_)) break;
+      if (components == spinor_components) refuse("its vectors have another shape than its lattice");
+    }
     offset_ = place.offset;
     if (file.attribute("checksum") != header_checksum(header_, checksums_)) refuse("what it says does not match its checksum");
   });
@@ -196,21 +266,21 @@ void EigenFile::require_problem(const std::string& problem, const Coord& lattice
 void EigenFile::read(const Box& part, int block, const std::function<void(std::span<const HostField>)>& take) const {
   Job& job = Job::current();
   SharedFile file(job, path_, SharedFile::Mode::read);
-  const std::size_t bytes = site_bytes(header_);
+  const std::size_t bytes = bytes_of_site(header_);
   std::uint64_t offset = offset_;
+  StoredVector vector(bytes_of_part(header_, part));
   for (int first = 0; first < vectors(); first += block) {
     std::vector<HostField> fields(static_cast<std::size_t>(std::min(block, vectors() - first)), HostField(header_.components, part));
     for (std::size_t v = 0; v < fields.size(); ++v) {
-      std::vector<Complex> half(fields[v].data.size() / 2);
-      file.read({offset, bytes, halved(header_.lattice)}, halved(part), std::as_writable_bytes(std::span(half)));
+      file.read({offset, bytes, halved(header_.lattice)}, halved(part), vector);
       offset += static_cast<std::uint64_t>(volume(halved(header_.lattice))) * bytes;
-      const auto sums = checksums_of(header_, part, half);
+      const auto sums = checksums_of(header_, part, vector);
       const std::size_t number = static_cast<std::size_t>(first) + v;
       job.together([&] {
         if (!std::equal(sums.begin(), sums.end(), checksums_.begin() + static_cast<std::ptrdiff_t>(2 * number)))
           refuse(fmt::format("vector {} does not match its checksums", number));
       });
-      expand(fields[v], half, header_.parity);
+      expand(fields[v], vector, header_.parity, header_.stored);
     }
     take(fields);
   }
@@ -233,12 +303,12 @@ std::shared_ptr<const EigenProjector> load_projector(const std::string& path, co
     if (header.values.empty() || static_cast<int>(header.values.size()) != file.vectors())
       throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let `quarkstar eigen` end");
   });
-  const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values);
+  const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
   file.read(lattice->decomposition().part(), EigenProjector::block_for(projector->modes()),
             [&](std::span<const HostField> vectors) { projector->add(vectors); });
   return projector;
 }
 
-int modes_in(const std::string& path) { return opened(path).vectors(); }
+EigenHeader header_in(const std::string& path) { return opened(path).header(); }
 
 }  // namespace quarkstar::app

@@ -7,7 +7,7 @@
 #include "solvers/eigen/lanczos.hpp"
 #include "solvers/settings.hpp"
 
-#include <complex>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -21,17 +21,15 @@ namespace quarkstar::app {
 /// The file of a deflated solve; empty: none.
 std::string deflation_file(const RunConfig& config);
 void set_deflation_file(RunConfig& config, std::string_view file);
-/// Vectors of one parity in double precision that are there beside a solve's: a projector's, or a basis.
+/// Vectors of one parity in double precision, or as many bytes, that are there beside a solve's: a projector's, or a basis.
 int basis_vectors(const RunConfig& config);
 void set_basis_vectors(RunConfig& config, int vectors);
 /// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or
 /// written, or begin as noise.
 int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
-/// Of write_eigen_file() with blocks of so many, which asks for a block while it holds one.
+/// Of write_eigen_file() with blocks of so many.
 int host_vectors_of_writing(int block);
-/// Counts a projector of so many eigenvectors, and the host fields with which it is filled.
-void count_projector(RunConfig& config, int modes);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.
@@ -46,20 +44,30 @@ struct EigenHeader {
   std::string problem;
   Coord lattice{};
   int components = 0, parity = 0;
-  std::vector<double> values, residuals;  ///< none while a solve is under way
+  std::vector<double> values, residuals;  ///< none while a solve is under way; residuals: of the vectors as they are stored
   std::vector<double> state;              ///< where such a solve is
+  Precision stored = Precision::double_;  ///< of the vectors
 };
 
-// HDF5: data sets `vectors` [number][t][z][y][x/2][component] complex doubles, the sites of one parity in lexicographic order,
-// `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
-// collective, for times when no task is running.
+/// Counts the projector of such a file, in the precision in which it has them, and the host fields with which it is filled.
+void count_projector(RunConfig& config, const EigenHeader& header);
 
-/// The numbers of a field's sites of one parity, in the file's order on a part of the lattice; and back.
-std::vector<std::complex<double>> compact(const HostField& field, int parity);
-void expand(HostField& field, std::span<const std::complex<double>> half, int parity);
+// HDF5: data sets `vectors` [number][t][z][y][x/2][component] of complex numbers in double or single precision, or [number][t][z][y][x/2]
+// of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order; `eigenvalues`, `residuals`, `state`, and
+// `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are collective, for times when no task is
+// running.
 
-/// Fills in vectors first, first + 1, ... on this rank's part.
-using EigenVectorsOf = std::function<void(int first, std::span<HostField> vectors)>;
+/// A vector's sites of one parity as the file has them, on a part of the lattice.
+using StoredVector = std::vector<std::byte>;
+/// stored <- field, rounded to nearest where that is narrower, in half precision as transfer::load() rounds; and back, where the other
+/// parity stays as it is. What came back gives the same bytes again.
+StoredVector compact(const HostField& field, int parity, Precision stored);
+void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored);
+/// Of host_vectors(), what so many of them take.
+int host_vectors_of(int modes, int components, Precision stored);
+
+/// This rank's part of vectors first, ..., first + count - 1.
+using EigenVectorsOf = std::function<std::vector<StoredVector>(int first, int count)>;
 /// Replaces the file when all is written. block: vectors that are asked for together. Throws Error(environment) naming it.
 void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
                       const EigenVectorsOf& of);
@@ -85,7 +93,7 @@ class EigenFile {
 
 /// The projector that the file of a deflated solve has, on a lattice. Collective.
 std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
-/// Eigenvectors in the file of a deflated solve; reads the header. Collective.
-int modes_in(const std::string& path);
+/// What the file of a deflated solve has besides vectors. Collective.
+EigenHeader header_in(const std::string& path);
 
 }  // namespace quarkstar::app

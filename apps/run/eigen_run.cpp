@@ -54,18 +54,29 @@ LanczosState state_of(const std::vector<double>& n) {
   return s;
 }
 
+std::vector<HostField> on_host(const Field& field) {
+  const runtime::Settled settled;
+  std::vector<HostField> vectors(static_cast<std::size_t>(field.vectors()),
+                                 HostField(field.components(), field.lattice()->decomposition().part()));
+  transfer::store(vectors, field);
+  runtime::Session::current().wait_all();
+  return vectors;
+}
+
 /// The blocks of a basis, and one behind it.
-EigenVectorsOf vectors_of(const Basis& basis, const Field* next) {
-  return [&basis, next](int first, std::span<HostField> vectors) {
-    std::vector<HostField> block(static_cast<std::size_t>(basis.block()), HostField(basis.components(), vectors[0].box()));
+EigenVectorsOf vectors_of(const Basis& basis, const Field* next, Precision stored) {
+  return [&basis, next, stored](int first, int count) {
+    std::vector<HostField> block;
     if (first < basis.count()) {
       const Field field = basis.field();
       basis.extract(field, first);
-      copy_to_host(block, field);
+      block = on_host(field);
     } else {
-      copy_to_host(block, *next);
+      block = on_host(*next);
     }
-    std::move(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(vectors.size()), vectors.begin());
+    std::vector<StoredVector> vectors;
+    for (int v = 0; v < count; ++v) vectors.push_back(compact(block[static_cast<std::size_t>(v)], basis.parity(), stored));
+    return vectors;
   };
 }
 
@@ -101,7 +112,7 @@ class RestartFile {
 
   void save(const LanczosState& state, const Basis& basis, const Field& next) {
     header_.state = numbers_of(state);
-    write_eigen_file(path_, header_, basis.count() + basis.block(), basis.block(), part_, vectors_of(basis, &next));
+    write_eigen_file(path_, header_, basis.count() + basis.block(), basis.block(), part_, vectors_of(basis, &next, header_.stored));
   }
 
   void remove() const {
@@ -125,6 +136,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["decomposition"] = report.run.decomposition;
   json["modes"] = run.settings.modes;
   json["tolerance"] = run.settings.tolerance;
+  json["store"] = name_of(run.store);
   json["block"] = run.settings.block;
   json["basis"] = basis_for(run.settings);
   json["window"] = {report.result.state.window.low, report.result.state.window.high};
@@ -133,7 +145,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["applications"] = report.result.state.applications * run.settings.block;
   json["seconds"] = report.seconds;
   json["eigenvalues"] = report.result.values;
-  json["residuals"] = report.result.residuals;
+  json["residuals"] = report.residuals;
   AtomicFile file(path);
   file.append(json.dump(2) + "\n");
   file.commit();
@@ -142,9 +154,9 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
 /// What the ranks of a job must agree in.
 std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
-  return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--eigen-tol", s.tolerance) +
-         setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
-         setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
+  return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
+         setting_line("--eigen-tol", s.tolerance) + setting_line("--block", s.block) + setting_line("--basis", s.basis) +
+         setting_line("--degree", s.degree) + setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
 }
 
 std::string restart_problem(const std::string& problem, const EigenSettings& s) {
@@ -154,10 +166,25 @@ std::string restart_problem(const std::string& problem, const EigenSettings& s) 
 
 }  // namespace
 
-void copy_to_host(std::span<HostField> to, const Field& from) {
-  const runtime::Settled settled;
-  transfer::store(to, from);
-  runtime::Session::current().wait_all();
+EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const Basis& basis) {
+  header.values = result.values;
+  header.residuals = result.residuals;
+  EigenVectorsOf of = vectors_of(basis, nullptr, header.stored);
+  const int modes = static_cast<int>(header.values.size()), block = basis.block();
+  for (int first = 0; first < modes && header.stored != Precision::double_; first += block) {
+    const Field v = basis.field(), image = basis.field();
+    std::vector<HostField> rounded(static_cast<std::size_t>(block), HostField(basis.components(), a.lattice()->decomposition().part()));
+    const std::vector<StoredVector> stored = of(first, std::min(block, modes - first));
+    for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded[i], stored[i], basis.parity(), header.stored);
+    transfer::load(v, rounded);
+    a.apply(image, v, {}, false, {});
+    PerVector lambda{};
+    std::copy_n(header.values.begin() + first, stored.size(), lambda.begin());
+    const std::vector<double> residuals = residuals_of(image, v, lambda);
+    std::copy_n(residuals.begin(), stored.size(), header.residuals.begin() + first);
+    runtime::Session::current().wait_all();
+  }
+  return of;
 }
 
 void require_four_dimensions(const ActionKind& kind, const SettingValues& settings) {
@@ -261,9 +288,10 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   if (stopped) throw Interrupted{has_restart ? run.out + ".restart" : ""};
   bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
                                 report.result.state.applications * run.settings.block));
-  header.values = report.result.values;
-  header.residuals = report.result.residuals;
-  write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), vectors_of(lanczos.vectors(), nullptr));
+  header.stored = run.store;
+  const EigenVectorsOf modes = stored_modes(header, report.result, a, lanczos.vectors());
+  report.residuals = header.residuals;
+  write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();
   job.on_root([&] {
     if (!config.json.empty()) write_json(config.json, report, run);

@@ -1,5 +1,6 @@
 #pragma once
 // Eigenvectors of a configuration: links in, a file of vectors out.
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
 #include "codelets/actions/action.hpp"
@@ -17,7 +18,8 @@ namespace quarkstar::app {
 struct EigenRun {
   RunConfig config;  ///< configuration, action, cut, session and JSON; what belongs to sources and solvers means nothing
   EigenSettings settings;
-  std::string out;  ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
+  Precision store = Precision::double_;  ///< of the vectors in the file
+  std::string out;                       ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
 };
 
 /// A on the graph, in double precision, for blocks of so many vectors.
@@ -36,15 +38,17 @@ class EigenOperator {
 /// Throws Error(input) for an action whose eigenvectors would have a fifth dimension.
 void require_four_dimensions(const ActionKind& kind, const SettingValues& settings);
 
-/// Copies a block of vectors to the host.
-void copy_to_host(std::span<HostField> to, const Field& from);
+/// Of a solve that converged: the vectors as header.stored has them, and the header with its values and the residuals |A v - lambda v| /
+/// |v| of these vectors. a and basis: the solve's, on the lattice of which this is. They outlive what comes back.
+EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const Basis& basis);
 
 /// What came of it.
 struct EigenReport {
   RunReport run;
   EigenResult result;
   std::string problem;
-  double seconds = 0;  ///< of the eigenvectors alone
+  std::vector<double> residuals;  ///< of the vectors as they are stored
+  double seconds = 0;             ///< of the eigenvectors alone
 };
 
 /// Computes the lowest modes and writes `out`, and the JSON where one is wanted. planned: once it is clear what runs where. Under MPI all

@@ -165,13 +165,13 @@ std::vector<std::complex<double>> Hdf5Input::complexes(const std::string& name) 
 }
 
 Hdf5Input::Place Hdf5Input::place_of(const std::string& name) const {
-  const Hdf5Id dataset = opened(name), space(H5Dget_space(dataset), H5Sclose);
+  const Hdf5Id dataset = opened(name), space(H5Dget_space(dataset), H5Sclose), type(H5Dget_type(dataset), H5Tclose);
   const haddr_t offset = H5Dget_offset(dataset);
   const int rank = H5Sget_simple_extent_ndims(space);
   checked(offset == HADDR_UNDEF || rank < 0 ? -1 : 0, fmt::format("the data set {} is damaged", name));
   std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
   H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-  return {offset, shape};
+  return {offset, shape, H5Tget_size(type)};
 }
 
 bool Hdf5Input::is_complex(const std::string& name) const {

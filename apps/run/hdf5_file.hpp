@@ -87,6 +87,7 @@ class Hdf5Input {
   struct Place {
     std::uint64_t offset;
     std::vector<hsize_t> shape;
+    std::size_t number_bytes;  ///< of an element
   };
   Place place_of(const std::string& name) const;
 

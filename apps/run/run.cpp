@@ -95,7 +95,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
 
   Coord lattice{};
   job.together([&] { lattice = read_extents(whole); });
-  if (const std::string file = deflation_file(whole.config); !file.empty()) count_projector(whole.config, modes_in(file));
+  if (const std::string file = deflation_file(whole.config); !file.empty()) count_projector(whole.config, header_in(file));
   std::vector<RunReport> reports = reports_of(whole);
   if (folders.empty())
     for (const RunReport& report : reports)

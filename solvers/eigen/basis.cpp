@@ -1,9 +1,11 @@
 #include "solvers/eigen/basis.hpp"
 
 #include "codelets/field/blas.hpp"
+#include "codelets/field/transfer.hpp"
 #include "runtime/graph/handle_pool.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -36,6 +38,13 @@ void multiply(const Field& out, const Field* base, const Field& in, const SmallM
 
 double multiplication_bytes() { return sizeof(MatrixState); }
 
+int basis_in_doubles(int vectors, int block, int components, Precision stored) {
+  if (stored == Precision::double_) return vectors;
+  const double part =
+      static_cast<double>(site_bytes(stored, 2 * components)) / static_cast<double>(site_bytes(Precision::double_, 2 * components));
+  return static_cast<int>(std::ceil(vectors * part)) + Basis::tile_for(block);
+}
+
 double basis_bytes(const runtime::Block& block, int components, int vectors) {
   return static_cast<double>(vectors) * static_cast<double>(volume(block.extents)) / 2 *
          static_cast<double>(site_bytes(Precision::double_, 2 * components));
@@ -50,8 +59,11 @@ SmallMatrix gram_of(const Field& v) {
   return hermitian_of_gram(runtime::values_of(sums, n * n).data(), n);
 }
 
-Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity)
+Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored)
     : lattice_(std::move(lattice)),
+      stored_(stored == lattice_->precision() ? lattice_
+                                              : std::make_shared<Lattice>(lattice_->decomposition(), stored, lattice_->boundary(),
+                                                                          LayoutRequest{.slices = lattice_->slices()})),
       parity_(parity),
       components_(components),
       block_(block),
@@ -60,6 +72,13 @@ Basis::Basis(LatticePointer lattice, int parity, int components, int block, int 
   if (tile_ == 0 || capacity < block || capacity % block != 0)
     throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
   if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
+  if (stored_ != lattice_) wide_.emplace(field(tile_));
+}
+
+const Field& Basis::wide(const Field& tile) const {
+  if (!wide_) return tile;
+  transfer::convert(*wide_, tile);
+  return *wide_;
 }
 
 void Basis::clear() {
@@ -73,8 +92,9 @@ void Basis::append(const Field& vectors) {
   SmallMatrix place = SmallMatrix::Zero(block_, tile_);
   place.middleCols(column, block_).setIdentity();
   if (column == 0) tiles_.push_back(make_tile());
-  const Field& tile = tiles_.back();
-  multiply(tile, column == 0 ? nullptr : &tile, vectors, place);
+  const Field &tile = tiles_.back(), &sum = !wide_ ? tile : column == 0 ? *wide_ : wide(tile);
+  multiply(sum, column == 0 ? nullptr : &sum, vectors, place);
+  if (wide_) transfer::convert(tile, sum);
   count_ += block_;
 }
 
@@ -83,7 +103,7 @@ void Basis::extract(const Field& to, int first) const {
     throw ShapeError("Basis::extract", "no such block");
   SmallMatrix place = SmallMatrix::Zero(tile_, block_);
   place.middleRows(first % tile_, block_).setIdentity();
-  multiply(to, nullptr, tiles_[static_cast<std::size_t>(first / tile_)], place);
+  multiply(to, nullptr, wide(tiles_[static_cast<std::size_t>(first / tile_)]), place);
 }
 
 SmallMatrix Basis::products(const Field& w) const {
@@ -91,7 +111,7 @@ SmallMatrix Basis::products(const Field& w) const {
   std::vector<runtime::PartialSums> sums;  // all are submitted before the first is waited for
   for (const Field& tile : tiles_) {
     sums.emplace_back(local_blocks(w), count);
-    blas::products(tile, w, sums.back());
+    blas::products(wide(tile), w, sums.back());
   }
   SmallMatrix c(count_, n);
   int row = 0;
@@ -109,7 +129,7 @@ void Basis::add(const Field& w, const SmallMatrix& c) const {
     const int rows = std::min(tile_, count_ - row);
     SmallMatrix part = SmallMatrix::Zero(tile_, c.cols());
     part.topRows(rows) = c.middleRows(row, rows);
-    multiply(w, &w, tile, part);
+    multiply(w, &w, wide(tile), part);
     row += rows;
   }
 }
@@ -121,6 +141,7 @@ void Basis::combine(const Field& out, const SmallMatrix& c) const {
 
 void Basis::rotate(const SmallMatrix& r) {
   const int left = static_cast<int>(r.cols());
+  if (wide_) throw ShapeError("Basis::rotate", "each rotation would round vectors of less than the lattice's precision");
   if (r.rows() != count_ || left < block_ || left % block_ != 0 || left > count_) throw ShapeError("Basis::rotate", "no such rotation");
   const auto rows_from = [&](int row) { return std::min(tile_, count_ - row); };
   const auto is_kept = [&](int column) {  // whole fields that the rotation leaves alone

@@ -3,6 +3,7 @@
 #include "codelets/field/field.hpp"
 #include "solvers/small_matrices.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace quarkstar {
@@ -12,7 +13,8 @@ constexpr int whole_blocks(int vectors, int block) { return (vectors + block - 1
 
 /// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one
 /// serves a whole block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order
-/// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so.
+/// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so. Vectors may be held in
+/// less than the lattice's precision: one field at a time is then widened where it is used, and all arithmetic is the lattice's.
 class Basis {
  public:
   /// Vectors of a field, for blocks of so many: a task has sums for its products with most_vectors others.
@@ -20,7 +22,8 @@ class Basis {
   static constexpr int most_block = blas::most_products / most_vectors;
 
   /// Throws ShapeError unless 1 <= block <= most_block and `capacity` is a multiple of it, and for lattices with vectors in lanes.
-  Basis(LatticePointer lattice, int parity, int components, int block, int capacity);
+  /// stored: in which precision vectors are held.
+  Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored = Precision::double_);
 
   const LatticePointer& lattice() const { return lattice_; }
   int parity() const { return parity_; }
@@ -28,6 +31,7 @@ class Basis {
   int block() const { return block_; }
   int capacity() const { return capacity_; }
   int count() const { return count_; }
+  Precision stored() const { return stored_->precision(); }
   /// A field of one block, or of so many vectors.
   Field field() const { return field(block_); }
   Field field(int n) const { return {lattice_, parity_, components_, n}; }
@@ -45,16 +49,21 @@ class Basis {
   /// out = V c.
   void combine(const Field& out, const SmallMatrix& c) const;
   /// V <- V r, of which r.cols() vectors are left, a multiple of block(). Fields that r leaves alone are not touched, zeros cost nothing.
-  /// Takes memory for the new fields beside the old ones.
+  /// Takes memory for the new fields beside the old ones. Throws ShapeError where vectors are held in less than the lattice's precision.
   void rotate(const SmallMatrix& r);
 
  private:
-  Field make_tile() const { return field(tile_); }
-  LatticePointer lattice_;
+  Field make_tile() const { return {stored_, parity_, components_, tile_}; }
+  /// A field of the basis in the lattice's precision, until the next one is asked for.
+  const Field& wide(const Field& tile) const;
+  LatticePointer lattice_, stored_;
   int parity_, components_, block_, tile_, capacity_, count_ = 0;
   std::vector<Field> tiles_;
+  std::optional<Field> wide_;  ///< where stored_ is narrower
 };
 
+/// As many vectors in double precision as take the memory of a basis that is held in another one, with the field that is widened.
+int basis_in_doubles(int vectors, int block, int components, Precision stored);
 /// Bytes of so many vectors on a block.
 double basis_bytes(const runtime::Block& block, int components, int vectors);
 

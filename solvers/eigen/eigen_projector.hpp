@@ -9,16 +9,18 @@
 namespace quarkstar {
 
 /// (A + shift)^-1 on the space of eigenvectors v_i of A: sum_i v_i <v_i, in> / (lambda_i + shift). Cost: the vectors pass through memory
-/// twice, whatever the number of right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors
-/// in double precision, up to a multiple of 16. The bits of a right-hand side do not depend on those beside it.
+/// twice, whatever the number of right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors,
+/// up to a multiple of 16, in the precision that is asked for; arithmetic and sums are those of double precision in any case. The bits of a
+/// right-hand side do not depend on those beside it.
 class EigenProjector : public Projector {
  public:
   /// A block of so many vectors is added at a time.
   static int block_for(int modes) { return modes < Basis::most_block ? modes : Basis::most_block; }
   /// Vectors that it holds: whole blocks.
   static int vectors_for(int modes) { return whole_blocks(modes, modes > 0 ? block_for(modes) : 1); }
-  /// values: lambda_i. The vectors come by add().
-  EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values);
+  /// values: lambda_i. stored: in which precision the vectors are held, which come by add().
+  EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values,
+                 Precision stored = Precision::double_);
 
   int modes() const { return static_cast<int>(values_.size()); }
   const std::vector<double>& values() const { return values_; }
@@ -29,6 +31,7 @@ class EigenProjector : public Projector {
 
   int parity() const override { return basis_.parity(); }
   void apply(const Field& out, const Field& in, const PerVector& shifts) const override;
+  double gain2() const override;
 
  private:
   std::vector<double> values_;

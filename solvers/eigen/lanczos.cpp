@@ -46,6 +46,14 @@ int fields_for(const EigenSettings& settings) {
   return basis_for(settings) + kept_for(settings) + 2 * Basis::tile_for(settings.block) + work * settings.block;
 }
 
+std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda) {
+  blas::submit<blas::AddScaled>({&image, &v}, {-blas::Coefficient(lambda)});
+  const std::vector<double> left = norms2(image), norms = norms2(v);
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < left.size(); ++i) residuals.push_back(std::sqrt(left[i] / norms[i]));
+  return residuals;
+}
+
 void check_eigen(const EigenSettings& settings, double dimension) {
   const auto refuse = [](const char* parameter, const std::string& what, const std::string& remedy) {
     throw Error(ErrorKind::input, Parameter(parameter), what, remedy);
@@ -254,12 +262,8 @@ void BlockLanczos::measure(EigenResult& result) {
     const std::vector<double> dots = runtime::values_of(sums, 2 * n);
     const std::vector<double> norms = norms2(v);
     const PerVector lambda = for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
-    blas::submit<blas::AddScaled>({&image, &v}, {-blas::Coefficient(lambda)});
-    const std::vector<double> left = norms2(image);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-      values.push_back(lambda[i]);
-      residuals.push_back(std::sqrt(left[i] / norms[i]));
-    }
+    values.insert(values.end(), lambda.begin(), lambda.begin() + n);
+    for (const double residual : residuals_of(image, v, lambda)) residuals.push_back(residual);
   }
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);

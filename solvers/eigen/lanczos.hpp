@@ -26,6 +26,9 @@ int fields_for(const EigenSettings& settings);
 /// Throws Error(input) naming the parameter for settings that make no sense on `dimension` components.
 void check_eigen(const EigenSettings& settings, double dimension);
 
+/// |A v - lambda v| / |v| of each vector. image: A v, of which the difference is left. Waits.
+std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda);
+
 /// Where a solve is between two restarts, besides the vectors.
 struct LanczosState {
   SpectralWindow window{};

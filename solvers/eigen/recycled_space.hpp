@@ -37,6 +37,7 @@ class RecycledSpace : public Projector {
 
   int parity() const override { return basis_.parity(); }
   void apply(const Field& out, const Field& in, const PerVector& shifts) const override;
+  double gain2() const override { return 1e-4; }
 
  private:
   struct Ritz {

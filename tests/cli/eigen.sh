@@ -41,6 +41,31 @@ for precision in single half; do
   expect 0 '^wrote low.json' "${solve[@]}" --json low.json --deflate modes.h5 --precision $precision
 done
 
+# Vectors in less than double precision: a smaller file of the same eigenvalues, the same after a kill and on another cut, also where the
+# solve began with another --store; it deflates nearly as well.
+bytes() { stat -c %s "$1"; }
+of_key() { sed -n "/\"$2\"/,/]/p" "$1"; }
+deflated=$(iterations deflated.json)
+for store in single half; do
+  expect 0 "^wrote $store.h5" "${eigen[@]}" --store $store --out $store.h5 --json $store.json
+  cmp <(of_key modes.json eigenvalues) <(of_key $store.json eigenvalues) || die "$store: other eigenvalues"
+  grep -q "\"store\": \"$store\"" $store.json || die "the JSON does not say how vectors are stored"
+  [ "$(bytes modes.h5)" -gt $(($(bytes $store.h5) * 17 / 10)) ] || die "$store: the file is hardly smaller"
+  "$QUARKSTAR" "${eigen[@]}" --out again.h5 > /dev/null 2>&1 &
+  victim=$!
+  while [ ! -e again.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+  expect 0 '^wrote again.h5' "${eigen[@]}" --store $store --out again.h5 --blocks 1 1 1 2 --workers 2
+  cmp $store.h5 again.h5 || die "$store: another cut or a kill gives another file"
+  expect 0 '^wrote low.json' "${solve[@]}" --json low.json --deflate $store.h5
+  [ $((10 * $(iterations low.json))) -le $((12 * deflated)) ] || die "$store: $(iterations low.json) iterations, $deflated with modes in double"
+  cp $store.h5 flipped.h5
+  printf '\x5a\x5b' | dd of=flipped.h5 bs=1 seek=$(($(bytes $store.h5) - 9)) conv=notrunc status=none
+  expect 2 'flipped.h5: vector 11 does not match its checksums' "${solve[@]}" --json x.json --deflate flipped.h5
+done
+expect 2 '--store: quarter not in' eigen "${common[@]}" --modes 8 --store quarter --out x.h5
+
 # Files that do not belong.
 expect 0 '^plaquette ' gauge generate other.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 8 --format ildg
 expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' "${solve[@]}" --json x.json --deflate modes.h5 --gauge other.ildg

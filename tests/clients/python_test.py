@@ -144,6 +144,22 @@ class Package(unittest.TestCase):
                 np.testing.assert_array_equal(again.values, E.values)
                 D.deflate(again)
                 np.testing.assert_array_equal(D.solve(b), deflated)
+            iterations = D.last.iterations
+            for store, most in (("single", 1e-5), ("half", 1e-3)):
+                with qs.eigenvectors(D, modes=12, store=store) as small:
+                    np.testing.assert_array_equal(small.values, again.values)
+                    self.assertTrue(1e-9 < small.residuals.max() < most)
+                    small.write(folder / store)
+                    D.deflate(small)
+                rounded = D.solve(b)
+                self.assertLess(D.last.iterations, 1.2 * iterations)
+                self.assertLess(np.abs(rounded - x).max() / np.abs(x).max(), 1e-6)
+                with qs.read_eigenvectors(D, folder / store) as small:
+                    small.write(folder / "same")
+                    D.deflate(small)
+                np.testing.assert_array_equal(D.solve(b), rounded)
+                self.assertEqual((folder / "same").read_bytes(), (folder / store).read_bytes())
+            self.refused("'quarter' is unknown", "store", lambda: qs.eigenvectors(D, modes=8, store="quarter"))
             D.deflate(None)
             np.testing.assert_array_equal(D.solve(b), x)
             self.refused("0 of them", "modes", lambda: qs.eigenvectors(D, modes=0))

@@ -15,7 +15,7 @@ from ._operator import Operator
 
 class Eigenvectors(Closing):
     """Lowest modes of A of an operator's even-odd system: -D_eo D_oe of staggered actions, else Mh^+ Mh. `values`: lambda, ascending;
-    `residuals`: |A v - lambda v|. They stay in host memory until close(), or until no operator is deflated by them. A context manager."""
+    `residuals`: |A v - lambda v| of the vectors as they are kept. They stay in host memory until close(), or until no operator is deflated by them. A context manager."""
 
     _free = "qs_eigenvectors_free"
 
@@ -40,13 +40,14 @@ class Eigenvectors(Closing):
 
 
 def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, basis: int = 0, degree: int = 0,
-                 window: tuple[float, float] = (0, 0)) -> Eigenvectors:
+                 window: tuple[float, float] = (0, 0), store: str = "double") -> Eigenvectors:
     """Computes the lowest modes, as `quarkstar eigen` does, with the same bits. tol: largest |A v - lambda v| (1e-10). block: vectors that A
-    is applied to together, 1 to 16 (4). basis, degree, window: of the largest basis and of the filter, else chosen."""
+    is applied to together, 1 to 16 (4). basis, degree, window: of the largest basis and of the filter, else chosen. store:
+    precision in which they are kept, "double", "single" or "half", in memory, in files and by solves that they deflate."""
     handle = ctypes.c_void_p()
     low, high = reals(window, "window", "low, high")
     options = c.EigenOptions(modes=whole(modes, "modes"), tolerance=real(tol, "tol"), block=whole(block, "block"), basis=whole(basis, "basis"),
-                             degree=whole(degree, "degree"), window_low=low, window_high=high)
+                             degree=whole(degree, "degree"), window_low=low, window_high=high, store=os.fsencode(store))
     check(c.library.qs_eigenvectors_compute(D.handle, ctypes.byref(options), ctypes.byref(handle)))
     return Eigenvectors(handle)
 
