@@ -134,19 +134,38 @@ named 'no answer from rank 3 \(host4\)|Remote daemon: .* on node [0-9.]+\.4$' "t
 # The link of a host is cut, and its kept files are lost: the launcher leaves it out, and the spare goes on from the copies with the same bits.
 cd "$folder"
 ip link set "${id}v4" up
-leave_nothing
 short=(solve --gauge "$folder/large.ildg" --kappa 0.165 --tol 1e-12 --columns 0,1 --nrhs 1 --threads 1 --residual-history)
 expect 0 '^wrote one.json' "${short[@]}" --json one.json
-(
-  until ls kept/host3/state-* > /dev/null 2>&1; do sleep 0.1; done
-  ip link set "${id}v2" down
-) &
-code=0
-timeout 900 "${QUARKSTAR_SOURCE_DIR:-$here/../..}/scripts/relaunch" --hosts "$(printf "$net.%s," "${hosts[@]}")" --spares 1 --ssh "$folder/agent" -- \
-  --allow-run-as-root --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" --mca oob_tcp_if_include "$net.0/24" --bind-to none --wdir "$PWD" -x STARPU_SILENT \
-  "$QUARKSTAR" "${short[@]}" --checkpoint "$folder/kept" --redundant --krylov-state --checkpoint-every 4 --check-every 4 --watchdog 20 --json spare.json \
-  > stdout.txt 2> stderr.txt || code=$?
-[ $code = 0 ] || { cat stdout.txt stderr.txt; die "exit code $code of the launcher"; }
-named "relaunch: host $net.2 does not answer: it is left out" "the host that is lost is not named"
-named "relaunch: start 2 on $net.1 $net.3 $net.4" "the spare does not take its place"
-cmp <(histories one.json) <(histories spare.json) || die "other bits behind a lost host"
+others() { for h in 1 2 3 4; do [ "$h" = "$1" ] || echo -n " $net.$h"; done; }
+# lose_host HOST MOMENT: so many milliseconds behind the first state. Whether the job was still at work.
+lose_host() {
+  local code=0
+  leave_nothing
+  rm -rf kept
+  (
+    until ls kept/host3/state-* > /dev/null 2>&1; do sleep 0.1; done
+    sleep "$(($2 / 1000)).$(printf %03d $(($2 % 1000)))"
+    ip link set "${id}v$1" down
+  ) &
+  local cutter=$!
+  timeout 900 "${QUARKSTAR_SOURCE_DIR:-$here/../..}/scripts/relaunch" --hosts "$(printf "$net.%s," "${hosts[@]}")" --spares 1 --ssh "$folder/agent" -- \
+    --allow-run-as-root --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" --mca oob_tcp_if_include "$net.0/24" --bind-to none --wdir "$PWD" -x STARPU_SILENT \
+    "$QUARKSTAR" "${short[@]}" --checkpoint "$folder/kept" --redundant --krylov-state --checkpoint-every 4 --check-every 4 --watchdog 20 --json spare.json \
+    > stdout.txt 2> stderr.txt || code=$?
+  wait $cutter
+  ip link set "${id}v$1" up
+  [ $code = 0 ] || { cat stdout.txt stderr.txt; die "exit code $code of the launcher: host $1 after $2 ms"; }
+  cmp <(histories one.json) <(histories spare.json) || die "other bits behind the loss of host $1 after $2 ms"
+  grep -q '^relaunch: start 2' stderr.txt || return 1
+  named "relaunch: host $net.$1 does not answer: it is left out" "the host that is lost is not named"
+  named "relaunch: start 2 on$(others "$1")\$" "the spare does not take its place"
+}
+# QUARKSTAR_FAULTS: how many times, host and moment by chance behind the first time.
+lose_host 2 0 || die "the job ended before its link was cut"
+RANDOM=${QUARKSTAR_SEED:=$((RANDOM + 1))}
+echo "seed $QUARKSTAR_SEED"
+for ((fault = 1; fault < ${QUARKSTAR_FAULTS:-1}; ++fault)); do
+  host=$((1 + RANDOM % 3)) moment=$((RANDOM % 1500))
+  echo "the link of host $host after $moment ms"
+  lose_host $host $moment || echo "the job was over"
+done
