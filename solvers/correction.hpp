@@ -31,7 +31,7 @@ struct CorrectionGoal {
   PerVector r_norm2{};
   PerVector least2{};  ///< the same, or before deflation where that is less: it makes an error smaller, and may make its residual larger
   Iterations budget{};
-  Iterations patience{};      ///< KrylovLimits; less than the usual one: that
+  Iterations patience{};      ///< KrylovLimits, where more than is usual; 0: that
   KrylovProgress progress{};  ///< with |residual of the even-odd system|^2
   decltype(KrylovLimits::observe) observe{};
   const SolveState* resume = nullptr;  ///< that this correction goes on from
@@ -45,7 +45,7 @@ class Corrector {
   Corrector(const SolverSettings& settings, const NamedKrylovSolver& krylov, int components, bool is_hermitian, PreparedActions prepared);
 
   const SolverSettings& settings() const { return settings_; }
-  /// Below: the fallback where multigrid's set-up has failed.
+  /// The settings', or the fallback where multigrid's set-up has failed.
   const NamedKrylovSolver& krylov() const { return *krylov_; }
   int components() const { return components_; }
   bool is_hermitian() const { return is_hermitian_; }

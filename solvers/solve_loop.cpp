@@ -176,6 +176,9 @@ void SolveLoop::begin_with_modes(const runtime::Guard& working) {
   // What half precision lets come back between reliable updates only the next correction takes out again.
   constexpr double half_gain2 = 1e-10;
   goal_.gain2 = serves ? std::max(known->gain2(), corrector_.settings().precision == Precision::half ? half_gain2 : 0) : 0;
+  // Those that go as far as the shared space brings them are not corrected any more.
+  for (std::size_t v = 0; v < n_; ++v)
+    if (shifted_ && !has_tolerance(v)) goal_.gain2 = 0;
   if (!serves || shifted_ || goal_.resume != nullptr) return;
   known->correction(corrector_.action(), *system_, goal_.mass, e_, r_);
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&problem_.x.of(parity), &e_.of(parity)}, {1.0}, working);

@@ -46,7 +46,7 @@ void refuse_midpoints(const app::RunConfig& config) {
     if (name == "pion_midpoint" || name == "pion_residual_mass")
       refuse("correlators",
              fmt::format("{} is of solutions in the middle of the fifth dimension, and a propagator has those on its walls alone", name),
-             "ask qs_operator_residual_mass for it behind the solves");
+             "ask qs_operator_residual_mass for it after the solve");
 }
 
 /// Throws Error(input) naming what is wrong where an operator has no such three-point functions.
@@ -169,6 +169,7 @@ qs_status qs_operator_three_points(qs_operator* op, const char* source, const qs
 qs_status qs_operator_residual_mass(qs_operator* op, const char* source, double* mass, qs_correlators** correlators) {
   clear(correlators);
   return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                app::require_same_settings_everywhere(app::setting_line("source", std::string(source != nullptr ? source : "")));
                 op->context->job->together([&] {
                   std::vector<std::vector<double>> midpoints;
                   for (const SolveResult& result : op->last)

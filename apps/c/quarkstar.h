@@ -295,9 +295,10 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
  * qs_operator_residual_mass. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
-/* Of domain wall and Moebius, behind a solve for all 12 columns of that source in one call: the correlators pion_midpoint, sum over columns
+/* Of domain wall and Moebius, after a solve for all 12 columns of that source in one call: the correlators pion_midpoint, sum over columns
  * and space of |q|^2 in the middle of the fifth dimension, and pion_residual_mass, its ratio to that on the walls; mass: the ratio of both
- * summed over all times but the source's. Either pointer may be NULL: not wanted. QS_ERROR_INPUT where the last solve was another. */
+ * summed over all times but the source's. Either pointer may be NULL: not wanted. QS_ERROR_INPUT where the last solve was not of 12
+ * solutions that have converged. */
 qs_status qs_operator_residual_mass(qs_operator *op, const char *source, double *mass, qs_correlators **correlators);
 /* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12
  * columns, which were solved from that source with the operator's own mass. A hadron J ends a fixed number of time slices behind the source

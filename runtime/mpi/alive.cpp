@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -58,33 +59,42 @@ void forget(MPI_Comm base, NoteTag tag) {
   }  // too late for an earlier question
 }
 
-/// Until done() says so or `end` has passed: answers, and has use(base) use the library. False where it never could.
-template <class Use, class Done>
-bool poll(Job& job, const Answer& mine, const Clock::time_point& end, Use&& use, Done&& done) {
+/// Until use(base) says that it is done or `end` has passed: answers, and has `use` use the library. False where it never could.
+template <class Use>
+bool poll(Job& job, const Answer& mine, const Clock::time_point& end, Use&& use) {
   bool used = false;
-  while (!done() && Clock::now() < end) {
+  while (Clock::now() < end) {
     answer_calls(job, mine);
     if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
       if (!can_ask(job)) return false;
-      use(job.native().base);
       used = true;
+      if (use(job.native().base)) break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return used;
 }
 
+/// Those who wait for a roll call hear so often that the root lives.
+constexpr std::chrono::seconds between_words{1};
+
 std::optional<RollCall> ask_all(Job& job, std::chrono::seconds limit, const Answer& mine) {
   std::vector<std::optional<Answer>> answers(static_cast<std::size_t>(job.size()));
   answers[static_cast<std::size_t>(job.rank())] = mine;
   int missing = job.size() - 1;
   bool asked = false;
+  Clock::time_point end = Clock::now() + limit, word = Clock::now() + between_words;
   const auto listen = [&](MPI_Comm base) {
     if (!asked) {
       forget<Answer>(base, NoteTag::answer);
       for (int rank = 0; rank < job.size(); ++rank)
         if (rank != job.rank()) send(base, note_to(job.native().questions, rank), rank, NoteTag::question);
       asked = true;
+      end = Clock::now() + limit;
+    }
+    if (Clock::now() > word) {
+      job.native().to_answer = job.native().want_roll_call;
+      word = Clock::now() + between_words;
     }
     Answer words;
     for (int rank = take(base, NoteTag::answer, &words); rank >= 0; rank = take(base, NoteTag::answer, &words)) {
@@ -92,8 +102,9 @@ std::optional<RollCall> ask_all(Job& job, std::chrono::seconds limit, const Answ
       if (!said) --missing;
       said = words;
     }
+    return missing == 0;
   };
-  if (!poll(job, mine, Clock::now() + limit, listen, [&] { return missing == 0; })) return {};
+  if (!poll(job, mine, end, listen)) return {};
 
   RollCall heard{.idle_ms = mine.idle_ms};
   for (int rank = 0; rank < job.size(); ++rank) {
@@ -120,23 +131,34 @@ std::optional<RollCall> ask_root(Job& job, std::chrono::seconds limit, const Ans
       forget<RollCall>(base, NoteTag::roll_call);
       send(base, note_to(job.native().questions, root), root, NoteTag::question);
       asked = true;
+      end = Clock::now() + limit;
     }
-    if (take(base, NoteTag::asking_all) >= 0) end = Clock::now() + 2 * limit;  // it lives; others may be silent for the limit
+    if (take(base, NoteTag::asking_all) >= 0) end = Clock::now() + limit;  // it lives, and waits for others as long as it may
     RollCall words;
     if (take(base, NoteTag::roll_call, &words) >= 0) heard = words;
+    return heard.has_value();
   };
-  if (!poll(job, mine, end, listen, [&] { return heard.has_value(); })) return {};
+  if (!poll(job, mine, end, listen)) return {};
   return heard ? heard : RollCall{.idle_ms = mine.idle_ms, .silent = 1, .first_silent = {root}};
+}
+
+}  // namespace
+
+namespace {
+
+/// A collective call on a file holds the library for as long as it hangs; threads that poll leave gaps.
+std::unique_lock<std::mutex> library_soon(Job& job) {
+  std::unique_lock<std::mutex> library(job.library(), std::defer_lock);
+  constexpr int attempts = 50;
+  for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
+  return library;
 }
 
 }  // namespace
 
 void answer_calls(Job& job, const Answer& mine) {
   if (!can_ask(job)) return;
-  // A collective call on a file holds the library for as long as it hangs; threads that poll leave gaps.
-  std::unique_lock library(job.library(), std::defer_lock);
-  constexpr int attempts = 50;
-  for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
+  const std::unique_lock library = library_soon(job);
   if (!library || !can_ask(job)) return;
   Job::Native& native = job.native();
   for (int rank = take(native.base, NoteTag::question); rank >= 0; rank = take(native.base, NoteTag::question)) {
@@ -150,7 +172,7 @@ void answer_calls(Job& job, const Answer& mine) {
 
 bool is_roll_call_wanted(Job& job) {
   if (!can_ask(job)) return false;
-  const std::unique_lock library(job.library(), std::try_to_lock);
+  const std::unique_lock library = library_soon(job);
   return library && can_ask(job) && !job.native().want_roll_call.empty();
 }
 
@@ -159,13 +181,11 @@ std::optional<RollCall> call_roll(Job& job, std::chrono::seconds limit, const An
   if (!job.is_root()) return ask_root(job, limit, mine);
   const std::optional<RollCall> heard = ask_all(job, limit, mine);
   if (!heard) return {};
-  poll(
-      job, mine, Clock::now() + std::chrono::seconds(1),
-      [&](MPI_Comm base) {
-        std::erase_if(job.native().want_roll_call,
-                      [&](int rank) { return send(base, note_to(job.native().roll_calls, rank), rank, NoteTag::roll_call, *heard); });
-      },
-      [&] { return !is_roll_call_wanted(job); });
+  poll(job, mine, Clock::now() + between_words, [&](MPI_Comm base) {
+    std::set<int>& waiting = job.native().want_roll_call;
+    std::erase_if(waiting, [&](int rank) { return send(base, note_to(job.native().roll_calls, rank), rank, NoteTag::roll_call, *heard); });
+    return waiting.empty();
+  });
   return heard;
 }
 

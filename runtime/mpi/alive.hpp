@@ -32,7 +32,7 @@ void answer_calls(Job& job, const Answer& mine);
 bool is_roll_call_wanted(Job& job);
 
 /// The root asks all ranks, and tells those that have asked it; the others ask the root alone, so that a job of N ranks that all wait sends
-/// some 4 N messages. limit: for one answer. Answers others meanwhile. A root that does not answer is the one silent rank.
+/// some 5 N messages. limit: for one answer. Answers others meanwhile. A root that does not answer is the one silent rank.
 /// Nothing for a job of one process, and where another thread kept MPI to itself all the time.
 std::optional<RollCall> call_roll(Job& job, std::chrono::seconds limit, const Answer& mine);
 

@@ -116,8 +116,10 @@ void Watchdog::look() {
   mpi::answer_calls(job_, answer());
 }
 
-/// Hears of the other ranks, and reports where some do not answer, or know of no progress either.
+/// Hears of the other ranks, and reports where some do not answer, or know of no progress either; for itself, not for those by whom the
+/// root is asked.
 void Watchdog::call_roll(std::unique_lock<std::mutex>& lock) {
+  const bool for_itself = stall_.should_ask(Stall::Clock::now(), patience_);
   const Stall::Clock::time_point before = stall_.since();
   const mpi::Answer mine = answer();
   const std::chrono::seconds limit = time_to_answer();
@@ -126,14 +128,14 @@ void Watchdog::call_roll(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (ended_) return;
   look();
-  if (stall_.since() != before) return;  // something has happened meanwhile
+  if (!for_itself || stall_.since() != before) return;  // something has happened meanwhile
 
   if (heard && heard->silent > 0) {
     std::string silent;
     for (std::size_t i = 0; i < heard->first_silent.size() && static_cast<std::int64_t>(i) < heard->silent; ++i)
       silent += "; no answer from " + job_.name_of(static_cast<int>(heard->first_silent[i]));
     if (const auto more = heard->silent - static_cast<std::int64_t>(heard->first_silent.size()); more > 0)
-      silent += fmt::format(" and {} more ranks", more);
+      silent += fmt::format(" and {} more", more);
     report(silent);
   }
   const Stall::Clock::time_point now = Stall::Clock::now();

@@ -152,8 +152,10 @@ lose_host() {
     --allow-run-as-root --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" --mca oob_tcp_if_include "$net.0/24" --bind-to none --wdir "$PWD" -x STARPU_SILENT \
     "$QUARKSTAR" "${short[@]}" --checkpoint "$folder/kept" --redundant --krylov-state --checkpoint-every 4 --check-every 4 --watchdog 20 --json spare.json \
     > stdout.txt 2> stderr.txt || code=$?
-  wait $cutter
-  ip link set "${id}v$1" up
+  # The job may have ended before.
+  kill $cutter 2> /dev/null || true
+  wait $cutter || true
+  ip link set "${id}v$1" up || die "the link of host $1 does not come up again"
   [ $code = 0 ] || { cat stdout.txt stderr.txt; die "exit code $code of the launcher: host $1 after $2 ms"; }
   cmp <(histories one.json) <(histories spare.json) || die "other bits behind the loss of host $1 after $2 ms"
   grep -q '^relaunch: start 2' stderr.txt || return 1

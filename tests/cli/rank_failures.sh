@@ -78,17 +78,10 @@ in_a_solve() {
   grep -q "no task or message has completed.*no answer from rank $struck (" stderr.txt || { cat stderr.txt; die "no word of what is waited for"; }
 }
 aside in_a_solve
-# The root, whom the others ask.
-root_in_a_solve() {
-  struck=0
-  in_a_solve
-}
-aside root_in_a_solve
-
 # A rank that lives but does not come along, before there is a session: it waits for its run file.
 hold() {
   code=0
-  launch -n "$count" bash -c 'file=free.toml; [ $OMPI_COMM_WORLD_RANK != 1 ] || file=held.toml; exec "$0" solve $file "$@"' \
+  launch -n "$count" bash -c 'file=free.toml; [ $OMPI_COMM_WORLD_RANK != '"$struck"' ] || file=held.toml; exec "$0" solve $file "$@"' \
     "$QUARKSTAR" --gauge "$folder/lattice.ildg" --json held.json --watchdog 15 > stdout.txt 2> stderr.txt || code=$?
 }
 not_along() {
@@ -96,9 +89,20 @@ not_along() {
   printf 'kappa = 0.124\n' > free.toml
   twice hold
   [ $code != 0 ] && [ $code != 124 ] || { cat stderr.txt; die "the job did not end although a rank was missing: exit code $code"; }
-  grep -qE 'all ranks answer; rank 1 .* works on its own' stderr.txt || { cat stderr.txt; die "the rank that is missing is not named"; }
+  grep -qE "all ranks answer; rank $struck .* works on its own" stderr.txt || { cat stderr.txt; die "the rank that is missing is not named"; }
 }
 aside not_along
+join
+
+# The root, whom the others ask, is the one.
+root() {
+  struck=0
+  "${1#root_}"
+}
+root_in_a_solve() { root "${FUNCNAME[0]}"; }
+root_not_along() { root "${FUNCNAME[0]}"; }
+aside root_in_a_solve
+aside root_not_along
 join
 
 # stopped SYSCALL PATH ARGUMENT...: the command on ranks of which rank 1 stops as it makes that call of the system (on that file; "": any).

@@ -64,6 +64,7 @@ strike() {
   ) &
   local striker=$!
   job -- abcd
+  kill $striker 2> /dev/null || true
   wait $striker || true
   as_undisturbed "$1 for rank $rank after $moment ms"
   [ "$(solution)" = "$undisturbed" ] || die "another solution: $1 for rank $rank after $moment ms"

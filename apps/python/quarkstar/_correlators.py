@@ -95,10 +95,10 @@ def contract(propagator: Propagator, correlators: Sequence[str] | str | None = N
 
 
 def residual_mass(D: Operator, propagator: Propagator) -> tuple[float, Correlators]:
-    """Of domain wall and Moebius, right behind D.propagator(): the residual mass, and the correlators `pion_midpoint`, sum over columns and
+    """Of domain wall and Moebius, right after D.propagator(): the residual mass, and the correlators `pion_midpoint`, sum over columns and
     space of |q|^2 in the middle of the fifth dimension, and `pion_residual_mass`, its ratio at each time to that on the walls."""
     if propagator.report is None or propagator.report is not D.last:
-        raise InputError("propagator: it is not what the operator has solved for last; ask right behind D.propagator()", "propagator")
+        raise InputError("propagator: it is not what the operator has solved for last; ask right after D.propagator()", "propagator")
     mass, handle = ctypes.c_double(), ctypes.c_void_p()
     check(c.library.qs_operator_residual_mass(D.handle, propagator.source.encode(), ctypes.byref(mass), ctypes.byref(handle)))
     return mass.value, _taken(handle)
