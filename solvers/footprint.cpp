@@ -160,8 +160,8 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
     }
     if (level + 1 < settings.levels) {
       memory.null_vectors += 3 * vectors;
-      // Columns and their images on both parities; zeros, gone before; the raw vectors of further levels. Or a cycle.
-      constexpr int image_of_system = 1, of_coarsening = 4 + 2, raw = 2;
+      // Columns, the image of all and of some of them, on both parities; zeros, gone before; the raw vectors of further levels. Or a cycle.
+      constexpr int image_of_system = 1, of_coarsening = 6 + 2, raw = 2;
       const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, settings.null_vectors).fields + 1;
       memory.of_setup += vectors * (image_of_system + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
     }

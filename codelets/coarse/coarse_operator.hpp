@@ -16,10 +16,11 @@ class CoarseMatrices {
   explicit CoarseMatrices(const Aggregates& aggregates);
   /// Of one coarse site: 20 (2N)^2 reals.
   static std::size_t bytes_per_site(int components, Precision precision);
-  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for N vectors: M is applied 16 times to N
-  /// vectors, and each block's R once. Columns of one chirality are prolonged on aggregates of two opposite colours: what comes back to one
-  /// of them is its own, and each neighbour of one has no other, so that what it gets by its first and by its last layer of sites in a
-  /// direction is from one side. Waits for tasks before it.
+  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for N vectors: M is applied 10 times to N
+  /// vectors, and each block's R once. From the columns of one chirality R M makes the sum of a site's nine blocks. From those on
+  /// aggregates with an even coordinate in a direction alone M makes, on the first and last layer in that direction of those with an odd
+  /// one, what hops in; what is left of the image of all columns is from those with an odd coordinate, and tells the same of those with an
+  /// even one. A site's own block is the sum without the others. Waits for tasks before it.
   void compute(const Aggregates& aggregates, EvenOdd& m);
   /// After compute(): A^-1 of each site's own block A, and A^-1 B in the place of each block B between sites. 8 * 8 (2N)^3 flop per site
   /// and those of the inverse. Where A has no inverse there will be no numbers.

@@ -203,10 +203,12 @@ void CoarseMatrices::set_columns(const Aggregates& aggregates, const FullField& 
     task.block = block;
     task.first_column = first_column;
     task.count = components_ / 2;
+    const double n = components_, sites = 2.0 * task.outer_sites;
     runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
                     {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b)),
                      runtime::in(aggregates.colours(b))},
-                    {0, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
+                    {block == 0 ? 0 : 2 * n * (n / 2) * sites * mask.count() / 16, 4 * images.even.block_bytes(b)},
+                    placement_of(lattice_->block(b)));
   }
 }
 
@@ -227,29 +229,39 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   const int n = components_ / 2;
   if (aggregates.coarse() != lattice_ || aggregates.components() != components_ || m.lattice() != aggregates.fine() || m.vectors() != n)
     throw ShapeError("CoarseMatrices::compute", "aggregates or an operator of another lattice or number of vectors");
-  const FullField columns(aggregates.fine(), m.components(), n), images(aggregates.fine(), m.components(), n);
+  const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
+  const FullField columns = fine_vectors(), whole = fine_vectors(), images = fine_vectors();
   const FullField parts = aggregates.coarse_field(n);
   eliminated_ = false;
   for (const int b : lattice_->local_blocks()) {  // tasks write it in part
     const runtime::HostView<char> all(block(b), runtime::HostAccess::overwrite);
     std::fill(all.get(), all.get() + block(b).bytes(), char{0});
   }
-  constexpr int all_directions = 0b1111;
-  const auto opposite = [](int colour) { return Colours{1 << colour | 1 << (colour ^ all_directions)}; };
-  for (const int chirality : {0, 1})
-    for (int colour = 0; colour < 8; ++colour) {
-      aggregates.columns(columns, chirality, opposite(colour));
-      submit_together([&] {
-        for (const int parity : {0, 1}) m.times_m(images.of(parity), columns, 1);
-      });
-      aggregates.restrict(parts, Aggregates::both(images), {}, {}, opposite(colour));
-      set_columns(aggregates, parts, 0, chirality * n, opposite(colour));
-      for (int direction = 0; direction < 8; ++direction) {
-        const Colours neighbours = opposite(colour ^ 1 << direction / 2);
-        aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(direction), neighbours);
-        set_columns(aggregates, parts, 1 + direction, chirality * n, neighbours);
-      }
+  const auto apply = [&](const FullField& out) {
+    submit_together([&] {
+      for (const int parity : {0, 1}) m.times_m(out.of(parity), columns, 1);
+    });
+  };
+  for (const int chirality : {0, 1}) {
+    aggregates.columns(columns, chirality, {});
+    apply(whole);
+    aggregates.restrict(parts, Aggregates::both(whole));
+    set_columns(aggregates, parts, 0, chirality * n, {});
+    for (int mu = 0; mu < 4; ++mu) {
+      const Colours even = Colours::with_even(mu), odd = even.others();
+      const auto set_both_edges = [&](const Colours& mask) {
+        for (const int direction : {2 * mu, 2 * mu + 1}) {
+          aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(direction), mask);
+          set_columns(aggregates, parts, 1 + direction, chirality * n, mask);
+        }
+      };
+      aggregates.columns(columns, chirality, even);
+      apply(images);
+      set_both_edges(odd);
+      for (const int parity : {0, 1}) blas::submit<blas::Direction>({&images.of(parity), &whole.of(parity)}, {-1.0});  // of the odd ones
+      set_both_edges(even);
     }
+  }
 }
 
 CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors)

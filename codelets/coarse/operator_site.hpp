@@ -142,7 +142,8 @@ QUARKSTAR_HD void multiply_dense_rows(const DenseArguments<F>& a, std::size_t ou
   }
 }
 
-/// Columns [first_column, first_column + N) of one block of each coarse site of some colours, from N coarse vectors.
+/// Columns [first_column, first_column + N) of one block of each coarse site of some colours, from N coarse vectors. What is set of a block
+/// between sites is subtracted from the site's own, which must hold the sum of all.
 template <class F>
 struct ColumnArguments {
   F* matrices;
@@ -158,13 +159,15 @@ QUARKSTAR_HD void set_element(const ColumnArguments<F>& a, std::size_t site, int
   const auto sites = static_cast<std::size_t>(a.outer_sites);
   const int components = 2 * a.count, groups = components / lanes_of_components;
   const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, components, a.count);
-  F* to = a.matrices +
-          ((site * static_cast<std::size_t>(groups) + static_cast<std::size_t>(row / lanes_of_components)) * blocks_per_site +
-           static_cast<std::size_t>(a.block)) *
-              static_cast<std::size_t>(components * 2 * lanes_of_components) +
-          static_cast<std::size_t>((a.first_column + j) * 2 * lanes_of_components + row % lanes_of_components);
-  to[0] = from[0];
-  to[lanes_of_components] = from[lanes_of_components];
+  const auto block_words = static_cast<std::size_t>(components * 2 * lanes_of_components);
+  F* own = a.matrices +
+           (site * static_cast<std::size_t>(groups) + static_cast<std::size_t>(row / lanes_of_components)) * blocks_per_site * block_words +
+           static_cast<std::size_t>((a.first_column + j) * 2 * lanes_of_components + row % lanes_of_components);
+  F* to = own + static_cast<std::size_t>(a.block) * block_words;
+  for (const int part : {0, lanes_of_components}) {
+    to[part] = from[part];
+    if (a.block != 0) own[part] -= from[part];
+  }
 }
 
 /// The blocks of one coarse site, to be changed.

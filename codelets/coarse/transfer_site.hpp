@@ -20,6 +20,12 @@ struct Colours {
   std::int32_t set = 0xffff;  ///< bit c: those of colour c
   QUARKSTAR_HD bool have(std::uint32_t colour) const { return ((static_cast<std::uint32_t>(set) >> colour) & 1u) != 0; }
   int count() const { return __builtin_popcount(static_cast<std::uint32_t>(set)); }
+  /// Those with an even coordinate in a direction.
+  static Colours with_even(int mu) {
+    constexpr std::int32_t of_direction[] = {0x5555, 0x3333, 0x0f0f, 0x00ff};
+    return {of_direction[mu]};
+  }
+  Colours others() const { return {~set & 0xffff}; }
 };
 
 /// The sites of an aggregate in its first or last layer of a direction, by their number in the aggregate; stride 0: all of them.

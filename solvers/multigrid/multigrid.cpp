@@ -203,7 +203,8 @@ void Multigrid::fit_smoothers(double mass) {
     EvenOdd& m = above ? *above : *fine;
     const int number = static_cast<int>(level);
     const int degree = smoother_degree(settings_, number);
-    step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, degree + 1); });
+    if (level > 0 || space.smoother.empty())  // the finest operator stays as it is
+      step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, degree + 1); });
     if (level + 1 == spaces_.size()) break;
     FullField restricted = space.aggregates.coarse_field(probes);
     step(number, "restriction", [&] { space.aggregates.restrict(restricted, coarse::Aggregates::both(*noise)); });
