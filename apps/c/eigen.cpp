@@ -52,21 +52,22 @@ std::shared_ptr<Eigenvectors> new_vectors(const Operator& op, const app::EigenPr
   return made;
 }
 
+Precision precision_of(const char* name, const char* value) {
+  if (value == nullptr) return Precision::double_;
+  try {
+    return app::parse_precision(value);
+  } catch (const app::BadValue& bad) {
+    refuse(name, bad.what(), bad.allowed());
+  }
+}
+
 EigenSettings settings_of(const qs_eigen_options& options) {
   EigenSettings settings{.modes = options.modes, .basis = options.basis, .degree = options.degree};
   if (options.tolerance != 0) settings.tolerance = options.tolerance;
   if (options.block != 0) settings.block = options.block;
   settings.window = {options.window_low, options.window_high};
+  settings.basis_precision = precision_of("basis-precision", options.basis_precision);
   return settings;
-}
-
-Precision stored_of(const qs_eigen_options& options) {
-  if (options.store == nullptr) return Precision::double_;
-  try {
-    return app::parse_precision(options.store);
-  } catch (const app::BadValue& bad) {
-    refuse("store", bad.what(), bad.allowed());
-  }
 }
 
 /// What tells eigenvectors from others: the same on all ranks, or they cannot work on them together.
@@ -81,7 +82,7 @@ void require_room(Operator& op, const EigenSettings& settings, Precision stored)
   config.solver.multigrid.reset();
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
-  app::set_basis_vectors(config, fields_for(settings));
+  app::set_basis_vectors(config, fields_for(settings, op.kind().components));
   app::set_host_vectors(config,
                         app::host_vectors_of_writing(settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
   op.require_room_for(config);
@@ -110,12 +111,13 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                   app::require_four_dimensions(op->kind(), op->config.settings);
                   const qs_eigen_options asked = taken(options, "options");
                   settings = settings_of(asked);
-                  stored = stored_of(asked);
+                  stored = precision_of("store", asked.store);
                   check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
                   problem = eigen_problem_of(*op);
                 });
                 app::require_same_settings_everywhere(
                     app::setting_line("modes", settings.modes) + app::setting_line("store", name_of(stored)) +
+                    app::setting_line("basis_precision", name_of(settings.basis_precision)) +
                     app::setting_line("tolerance", settings.tolerance) + app::setting_line("block", settings.block) +
                     app::setting_line("basis", settings.basis) + app::setting_line("degree", settings.degree) +
                     app::setting_line("window_low", settings.window.low) + app::setting_line("window_high", settings.window.high));
@@ -127,7 +129,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                 const EigenResult result = lanczos.solve();
                 made->header.parity = (*a).parity();
                 made->header.stored = stored;
-                const app::EigenVectorsOf modes = app::stored_modes(made->header, result, *a, lanczos.vectors());
+                const app::EigenVectorsOf modes = app::stored_modes(made->header, result, *a, lanczos);
                 for (int first = 0; first < settings.modes; first += settings.block)
                   for (app::StoredVector& vector : modes(first, std::min(settings.block, settings.modes - first)))
                     made->vectors.push_back(std::move(vector));

@@ -261,6 +261,7 @@ typedef struct qs_eigen_options {
   int basis, degree;  /* vectors of the largest basis, degree of the filter; 0: chosen */
   double window_low, window_high; /* of the filter; 0: estimated */
   const char *store; /* "double", "single" or "half": how they are kept, in memory, in a file, and by solves that they deflate; NULL: double */
+  const char *basis_precision; /* "double" or "single": in which the basis is held while they are computed; NULL: double */
 } qs_eigen_options;
 
 /* The lowest eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first)

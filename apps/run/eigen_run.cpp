@@ -63,21 +63,12 @@ std::vector<HostField> on_host(const Field& field) {
   return vectors;
 }
 
-/// The blocks of a basis, and one behind it.
-EigenVectorsOf vectors_of(const Basis& basis, const Field* next, Precision stored) {
-  return [&basis, next, stored](int first, int count) {
-    std::vector<HostField> block;
-    if (first < basis.count()) {
-      const Field field = basis.field();
-      basis.extract(field, first);
-      block = on_host(field);
-    } else {
-      block = on_host(*next);
-    }
-    std::vector<StoredVector> vectors;
-    for (int v = 0; v < count; ++v) vectors.push_back(compact(block[static_cast<std::size_t>(v)], basis.parity(), stored));
-    return vectors;
-  };
+/// The first `count` vectors of a field, as they are stored.
+std::vector<StoredVector> stored_vectors(const Field& field, int count, Precision stored) {
+  const std::vector<HostField> block = on_host(field);
+  std::vector<StoredVector> vectors;
+  for (int v = 0; v < count; ++v) vectors.push_back(compact(block[static_cast<std::size_t>(v)], field.parity(), stored));
+  return vectors;
 }
 
 /// The file of a solve that has not ended.
@@ -112,7 +103,12 @@ class RestartFile {
 
   void save(const LanczosState& state, const Basis& basis, const Field& next) {
     header_.state = numbers_of(state);
-    write_eigen_file(path_, header_, basis.count() + basis.block(), basis.block(), part_, vectors_of(basis, &next, header_.stored));
+    write_eigen_file(path_, header_, basis.count() + basis.block(), basis.block(), part_, [&](int first, int count) {
+      if (first == basis.count()) return stored_vectors(next, count, header_.stored);
+      const Field block = basis.field();
+      basis.extract(block, first);
+      return stored_vectors(block, count, header_.stored);
+    });
   }
 
   void remove() const {
@@ -139,6 +135,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["store"] = name_of(run.store);
   json["block"] = run.settings.block;
   json["basis"] = basis_for(run.settings);
+  json["basis_precision"] = name_of(run.settings.basis_precision);
   json["window"] = {report.result.state.window.low, report.result.state.window.high};
   json["degree"] = report.result.state.degree;
   json["restarts"] = report.result.state.restarts;
@@ -155,27 +152,34 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
 std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
   return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
-         setting_line("--eigen-tol", s.tolerance) + setting_line("--block", s.block) + setting_line("--basis", s.basis) +
-         setting_line("--degree", s.degree) + setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
+         setting_line("--basis-precision", name_of(s.basis_precision)) + setting_line("--eigen-tol", s.tolerance) +
+         setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
+         setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
 }
 
 std::string restart_problem(const std::string& problem, const EigenSettings& s) {
-  return fmt::format("{} modes {} tolerance {} block {} basis {} degree {} window {} {}", problem, s.modes, s.tolerance, s.block,
-                     basis_for(s), s.degree, s.window.low, s.window.high);
+  // Earlier versions know a basis in double precision alone.
+  return fmt::format("{} modes {} tolerance {} block {} basis {} degree {} window {} {}{}", problem, s.modes, s.tolerance, s.block,
+                     basis_for(s), s.degree, s.window.low, s.window.high,
+                     s.basis_precision == Precision::double_ ? "" : fmt::format(" in {} precision", name_of(s.basis_precision)));
 }
 
 }  // namespace
 
-EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const Basis& basis) {
+EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const BlockLanczos& lanczos) {
   header.values = result.values;
   header.residuals = result.residuals;
-  EigenVectorsOf of = vectors_of(basis, nullptr, header.stored);
-  const int modes = static_cast<int>(header.values.size()), block = basis.block();
+  EigenVectorsOf of = [&lanczos, stored = header.stored](int first, int count) {
+    const Field block = lanczos.field();
+    lanczos.extract(block, first);
+    return stored_vectors(block, count, stored);
+  };
+  const int modes = static_cast<int>(header.values.size()), block = a.vectors();
   for (int first = 0; first < modes && header.stored != Precision::double_; first += block) {
-    const Field v = basis.field(), image = basis.field();
-    std::vector<HostField> rounded(static_cast<std::size_t>(block), HostField(basis.components(), a.lattice()->decomposition().part()));
+    const Field v = a.field(), image = a.field();
+    std::vector<HostField> rounded(static_cast<std::size_t>(block), HostField(a.components(), a.lattice()->decomposition().part()));
     const std::vector<StoredVector> stored = of(first, std::min(block, modes - first));
-    for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded[i], stored[i], basis.parity(), header.stored);
+    for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded[i], stored[i], a.parity(), header.stored);
     transfer::load(v, rounded);
     a.apply(image, v, {}, false, {});
     PerVector lambda{};
@@ -212,7 +216,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.solver = solver_names(config.action->is_hermitian).front();
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
-  set_basis_vectors(config, fields_for(run.settings));
+  set_basis_vectors(config, fields_for(run.settings, config.action->components));
   set_host_vectors(config, host_vectors_of_writing(run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
@@ -289,7 +293,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
                                 report.result.state.applications * run.settings.block));
   header.stored = run.store;
-  const EigenVectorsOf modes = stored_modes(header, report.result, a, lanczos.vectors());
+  const EigenVectorsOf modes = stored_modes(header, report.result, a, lanczos);
   report.residuals = header.residuals;
   write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();

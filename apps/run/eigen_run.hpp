@@ -39,8 +39,8 @@ class EigenOperator {
 void require_four_dimensions(const ActionKind& kind, const SettingValues& settings);
 
 /// Of a solve that converged: the vectors as header.stored has them, and the header with its values and the residuals |A v - lambda v| /
-/// |v| of these vectors. a and basis: the solve's, on the lattice of which this is. They outlive what comes back.
-EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const Basis& basis);
+/// |v| of these vectors. a: the solve's. lanczos outlives what comes back.
+EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const BlockLanczos& lanczos);
 
 /// What came of it.
 struct EigenReport {

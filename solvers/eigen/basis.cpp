@@ -129,7 +129,7 @@ void Basis::add(const Field& w, const SmallMatrix& c) const {
     const int rows = std::min(tile_, count_ - row);
     SmallMatrix part = SmallMatrix::Zero(tile_, c.cols());
     part.topRows(rows) = c.middleRows(row, rows);
-    multiply(w, &w, wide(tile), part);
+    if (!part.isZero(0)) multiply(w, &w, wide(tile), part);
     row += rows;
   }
 }
@@ -141,7 +141,6 @@ void Basis::combine(const Field& out, const SmallMatrix& c) const {
 
 void Basis::rotate(const SmallMatrix& r) {
   const int left = static_cast<int>(r.cols());
-  if (wide_) throw ShapeError("Basis::rotate", "each rotation would round vectors of less than the lattice's precision");
   if (r.rows() != count_ || left < block_ || left % block_ != 0 || left > count_) throw ShapeError("Basis::rotate", "no such rotation");
   const auto rows_from = [&](int row) { return std::min(tile_, count_ - row); };
   const auto is_kept = [&](int column) {  // whole fields that the rotation leaves alone
@@ -152,19 +151,22 @@ void Basis::rotate(const SmallMatrix& r) {
     }
     return true;
   };
+  const std::optional<Field> wide_sum = wide_ ? std::optional<Field>(field(tile_)) : std::nullopt;
   std::vector<std::optional<Field>> made(static_cast<std::size_t>((left + tile_ - 1) / tile_));
   for (int column = 0; column < left; column += tile_) {
     if (is_kept(column)) continue;
-    std::optional<Field>& out = made[static_cast<std::size_t>(column / tile_)];
+    const Field& out = made[static_cast<std::size_t>(column / tile_)].emplace(make_tile());
+    const Field& sum = wide_sum ? *wide_sum : out;
+    bool first = true;
     for (int row = 0; row < count_; row += tile_) {
       SmallMatrix part = SmallMatrix::Zero(tile_, tile_);
       const int columns = std::min(tile_, left - column);
       part.topLeftCorner(rows_from(row), columns) = r.block(row, column, rows_from(row), columns);
-      if (out && part.isZero(0)) continue;
-      const bool first = !out;
-      if (first) out.emplace(make_tile());
-      multiply(*out, first ? nullptr : &*out, tiles_[static_cast<std::size_t>(row / tile_)], part);
+      if (!first && part.isZero(0)) continue;
+      multiply(sum, first ? nullptr : &sum, wide(tiles_[static_cast<std::size_t>(row / tile_)]), part);
+      first = false;
     }
+    if (wide_sum) transfer::convert(out, sum);
   }
   std::vector<Field> rotated;
   for (std::size_t i = 0; i < made.size(); ++i) rotated.push_back(made[i] ? std::move(*made[i]) : std::move(tiles_[i]));

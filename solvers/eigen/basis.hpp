@@ -49,7 +49,8 @@ class Basis {
   /// out = V c.
   void combine(const Field& out, const SmallMatrix& c) const;
   /// V <- V r, of which r.cols() vectors are left, a multiple of block(). Fields that r leaves alone are not touched, zeros cost nothing.
-  /// Takes memory for the new fields beside the old ones. Throws ShapeError where vectors are held in less than the lattice's precision.
+  /// Takes memory for the new fields beside the old ones. Vectors in less than the lattice's precision are rounded once more, but where
+  /// they are left alone.
   void rotate(const SmallMatrix& r);
 
  private:

@@ -28,10 +28,36 @@ constexpr double least_widening = 1.5;
 /// Of a filter: beyond it applications gain nothing that restarts do not, and a solve would be deaf to its caller for too long.
 constexpr int most_degree = 10000;
 
+/// What the residuals of p(A), which is at most 1 in the window, come down to on a basis in single precision is some 1e-9, and is left to
+/// step 5.
+constexpr double rounding_of_single = 1e-8;
+/// Where rounding in single precision leaves more of |A v - lambda v| than is asked for, of operators whose largest eigenvalue is some ten.
+constexpr double reach_of_single = 1e-6;
+bool needs_refining(const EigenSettings& settings) {
+  return settings.basis_precision != Precision::double_ && settings.tolerance < reach_of_single;
+}
+
+/// Of a filter that is `gain` at lambda; most_degree where lambda is in the window.
+int degree_for(double gain, double lambda, const SpectralWindow& window) {
+  const double x = (window.high + window.low - 2 * lambda) / (window.high - window.low);
+  return x > 1 ? static_cast<int>(std::min<double>(most_degree, std::ceil(std::acosh(std::max(1.0, gain)) / std::acosh(x)))) : most_degree;
+}
+
 /// Vectors that a restart keeps: beside the modes a third of what is left, so that the edge of the wanted ones converges too.
 int kept_for(const EigenSettings& settings) {
   const int basis = basis_for(settings), kept = settings.modes + (basis - settings.modes) / 3;
   return std::min(whole_blocks(kept, settings.block), basis - 2 * settings.block);
+}
+
+/// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
+SmallMatrix orthogonalise(const Basis& basis, const Field& w) {
+  SmallMatrix total = SmallMatrix::Zero(basis.count(), w.vectors());
+  for (int pass = 0; pass < 2 && basis.count() > 0; ++pass) {
+    const SmallMatrix c = basis.products(w);
+    basis.add(w, -c);
+    total += c;
+  }
+  return total;
 }
 
 }  // namespace
@@ -41,9 +67,12 @@ int basis_for(const EigenSettings& settings) {
   return whole_blocks(basis, settings.block);
 }
 
-int fields_for(const EigenSettings& settings) {
+int fields_for(const EigenSettings& settings, int components) {
   constexpr int work = 2 + 3 + 2 + 1;  // next, image; the filter's; the operator's images and its noise
-  return basis_for(settings) + kept_for(settings) + 2 * Basis::tile_for(settings.block) + work * settings.block;
+  const auto held = [&](int vectors) { return basis_in_doubles(vectors, settings.block, components, settings.basis_precision); };
+  const int tile = Basis::tile_for(settings.block), kept = kept_for(settings);
+  const int rotation = held(basis_for(settings) + kept), refined = needs_refining(settings) ? held(kept) + settings.modes : 0;
+  return std::max(rotation, refined) + 2 * tile + (settings.basis_precision == Precision::double_ ? 0 : tile) + work * settings.block;
 }
 
 std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda) {
@@ -69,6 +98,7 @@ void check_eigen(const EigenSettings& settings, double dimension) {
     refuse("modes", fmt::format("{} modes, and the vectors have {:g} components", settings.modes, dimension), "give fewer");
   if (settings.basis < 0 || settings.basis > most)
     refuse("basis", fmt::format("{} vectors, which have {:g} components", settings.basis, dimension), "give fewer, or 0: it is chosen");
+  if (settings.basis_precision == Precision::half) refuse("basis-precision", "a basis in half precision", "give double or single");
   const int basis = basis_for(settings);
   if (basis < settings.modes + 4 * settings.block)
     refuse("basis", fmt::format("{} vectors", settings.basis),
@@ -86,24 +116,13 @@ void check_eigen(const EigenSettings& settings, double dimension) {
 BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings)
     : a_(a),
       settings_(settings),
-      basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings)),
+      basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings), settings.basis_precision),
       next_(a.field()),
       work_(a.field()),
       h_(SmallMatrix::Zero(basis_.capacity(), basis_.capacity())) {
   check_eigen(settings, static_cast<double>(a.lattice()->sites_of_parity()) * a.components());
   if (a.vectors() != settings.block) throw ShapeError("BlockLanczos", "an operator for another number of vectors than a block has");
-  if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "the basis is in double precision");
-}
-
-/// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
-SmallMatrix BlockLanczos::orthogonalise(const Field& w) const {
-  SmallMatrix total = SmallMatrix::Zero(basis_.count(), w.vectors());
-  for (int pass = 0; pass < 2 && basis_.count() > 0; ++pass) {
-    const SmallMatrix c = basis_.products(w);
-    basis_.add(w, -c);
-    total += c;
-  }
-  return total;
+  if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "arithmetic is in double precision");
 }
 
 /// w <- Q, orthonormal and orthogonal to the basis, as w already is; returns R with w = Q R. `sizes`: of the vectors before they were made
@@ -111,7 +130,7 @@ SmallMatrix BlockLanczos::orthogonalise(const Field& w) const {
 /// become noise, and R knows nothing of them: what is left of a direction after so much has been taken out of it is rounding, with a part
 /// along the basis as large as itself. They show in the triangular factor of w, scaled to vectors of length 1: its diagonal is at least the
 /// root of the Gram matrix's smallest eigenvalue, which is known to about 1e-8.
-SmallMatrix BlockLanczos::orthonormalise(const Field& w, const std::vector<double>& sizes) {
+SmallMatrix BlockLanczos::orthonormalise(const Basis& basis, const Field& w, const std::vector<double>& sizes) {
   constexpr double negligible = 1e-14, resolution = 1e-7, safe = 1e-3, orthonormal = 1e-14;
   const int n = w.vectors();
   SmallMatrix r = SmallMatrix::Identity(n, n);
@@ -129,7 +148,7 @@ SmallMatrix BlockLanczos::orthonormalise(const Field& w, const std::vector<doubl
     multiply(w, nullptr, w, factors.t);
     r = factors.s * r;
     if (factors.rank == n) {
-      if (factors.smallest < safe && basis_.count() > 0) orthogonalise(w);  // scaled up, so is what was left along the basis
+      if (factors.smallest < safe) orthogonalise(basis, w);  // scaled up, so is what was left along the basis
       continue;
     }
     replaced_ += n - factors.rank;
@@ -138,7 +157,7 @@ SmallMatrix BlockLanczos::orthonormalise(const Field& w, const std::vector<doubl
     const PerVector missing = for_each_vector(
         static_cast<std::size_t>(n), [&](std::size_t v) { return factors.t.col(static_cast<Eigen::Index>(v)).isZero(0) ? 1.0 : 0.0; });
     blas::submit<blas::AddScaled>({&w, &noise}, {missing});
-    orthogonalise(w);
+    orthogonalise(basis, w);
   }
   throw Error(ErrorKind::numerical, Parameter("block"), "vectors could not be made orthonormal", "give a smaller block or fewer modes");
 }
@@ -150,11 +169,11 @@ void BlockLanczos::expand(const ChebyshevFilter& filter, int capacity) {
     filter.apply(work_, next_);
     state_.applications += std::max(1, filter.degree());
     const int count = basis_.count(), n = settings_.block;
-    const SmallMatrix along = orthogonalise(work_);
+    const SmallMatrix along = orthogonalise(basis_, work_);
     h_.block(0, count - n, count, n) = along;
     std::vector<double> sizes(static_cast<std::size_t>(n));
     for (int v = 0; v < n; ++v) sizes[static_cast<std::size_t>(v)] = along.col(v).norm();
-    coupling_ = orthonormalise(work_, sizes);
+    coupling_ = orthonormalise(basis_, work_, sizes);
     std::swap(next_, work_);
   }
 }
@@ -176,7 +195,7 @@ void BlockLanczos::begin_from_noise() {
   basis_.clear();
   h_.setZero();
   write_noise(next_, noise_seed, state_.drawn * static_cast<std::uint64_t>(settings_.block));
-  orthonormalise(next_);
+  orthonormalise(basis_, next_);
 }
 
 /// From all vectors of the basis, summed into one block.
@@ -189,7 +208,7 @@ void BlockLanczos::begin_from_basis() {
   state_.locked = 0;
   state_.theta.clear();
   std::swap(next_, work_);
-  orthonormalise(next_);
+  orthonormalise(basis_, next_);
 }
 
 /// Step 1.
@@ -248,13 +267,13 @@ void BlockLanczos::restart(Ritz& ritz) {
   ++state_.restarts;
 }
 
-/// Step 4: puts the vectors of the basis into the order of their lambda.
-void BlockLanczos::measure(EigenResult& result) {
-  const int count = basis_.count(), n = settings_.block;
+/// Step 4: of the vectors `basis` times `ritz`, whose order becomes that of their lambda.
+void BlockLanczos::measure(EigenResult& result, const Basis& basis, const SmallMatrix& ritz) {
+  const int count = basis.count(), n = settings_.block;
   std::vector<double> values, residuals;
   for (int first = 0; first < count; first += n) {
-    const Field v = basis_.field(), image = basis_.field();
-    basis_.extract(v, first);
+    const Field v = basis.field(), image = basis.field();
+    basis.combine(v, ritz.middleCols(first, n));
     a_.apply(image, v, {}, false, {});
     state_.applications += 1;
     const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
@@ -276,11 +295,53 @@ void BlockLanczos::measure(EigenResult& result) {
     result.residuals.push_back(residuals[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
   }
   result.converged = *std::max_element(result.residuals.begin(), result.residuals.end()) <= settings_.tolerance;
-  if (!result.converged) return;
   const int all = whole_blocks(settings_.modes, n);
-  SmallMatrix permutation = SmallMatrix::Zero(count, all);
-  for (int i = 0; i < all; ++i) permutation(order[static_cast<std::size_t>(i)], i) = 1;
-  basis_.rotate(permutation);
+  modes_.resize(count, all);
+  for (int i = 0; i < all; ++i) modes_.col(i) = ritz.col(order[static_cast<std::size_t>(i)]);
+}
+
+/// Step 5, behind 4. False where it was interrupted.
+bool BlockLanczos::refine(EigenResult& result, const EigenProgress& progress) {
+  const int n = settings_.block, all = static_cast<int>(modes_.cols());
+  int degree = 1;
+  for (std::size_t i = 0; i < result.values.size(); ++i) {
+    constexpr double margin = 10;
+    degree = std::max(degree, degree_for(margin * result.residuals[i] / settings_.tolerance, result.values[i], state_.window));
+  }
+  const ChebyshevFilter filter(a_, degree, state_.window);
+  const Field v = a_.field();
+  refined_.emplace(a_.lattice(), a_.parity(), a_.components(), n, all);
+  for (int first = 0; first < all; first += n) {
+    basis_.combine(v, modes_.middleCols(first, n));
+    filter.apply(work_, v);
+    state_.applications += degree;
+    orthogonalise(*refined_, work_);
+    orthonormalise(*refined_, work_);
+    refined_->append(work_);
+    runtime::Session::current().wait_all();
+    if (progress && !progress(state_, settings_.modes)) return false;
+  }
+  SmallMatrix h(all, all);
+  for (int first = 0; first < all; first += n) {
+    refined_->extract(v, first);
+    a_.apply(work_, v, {}, false, {});
+    state_.applications += 1;
+    h.middleCols(first, n) = refined_->products(work_);
+  }
+  measure(result, *refined_, hermitian_eigenpairs(h).vectors);
+  return true;
+}
+
+void BlockLanczos::combine(const Field& out, const SmallMatrix& c) const {
+  (refined_ ? *refined_ : basis_).combine(out, modes_.leftCols(settings_.modes) * c);
+}
+
+void BlockLanczos::extract(const Field& to, int first) const {
+  const int some = std::min(settings_.block, settings_.modes - first);
+  if (some < 1 || to.vectors() != settings_.block) throw ShapeError("BlockLanczos::extract", "no such modes");
+  SmallMatrix place = SmallMatrix::Zero(settings_.modes, settings_.block);
+  place.block(first, 0, some, some).setIdentity();
+  combine(to, place);
 }
 
 EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapshots& snapshots) {
@@ -326,12 +387,15 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     for (int i = 0; i < settings_.modes; ++i) {
       const int at = order[static_cast<std::size_t>(i)];
       const double estimate = now.residual(at) * state_.window.high / (now.theta(at) - 1);
-      converged += estimate <= state_.caution * settings_.tolerance ? 1 : 0;
+      const bool is_rest = needs_refining(settings_) && now.residual(at) <= state_.caution * rounding_of_single;
+      converged += is_rest || estimate <= state_.caution * settings_.tolerance ? 1 : 0;
     }
     restart(now);
     if (converged == settings_.modes) {
-      measure(result);
+      measure(result, basis_, SmallMatrix::Identity(basis_.count(), basis_.count()));
+      if (!result.converged && needs_refining(settings_) && !refine(result, progress)) break;
       if (result.converged) break;
+      refined_.reset();
       if (result.values.back() > state_.window.low) {  // the other end has come up
         state_.window.high *= 1.1;
         widen("modes of the upper end of the spectrum pass the filter's window", least_widening);

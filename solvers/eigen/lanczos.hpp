@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace quarkstar {
@@ -17,12 +18,14 @@ struct EigenSettings {
   int degree = 0;            ///< of the filter; 0: filter_degree()
   SpectralWindow window{};   ///< of the filter; numbers that are 0: estimated by a few steps without filter
   int most_restarts = 200;
+  Precision basis_precision = Precision::double_;  ///< double or single: in which the basis is held. All arithmetic is in double
 };
 
 /// The basis of so many modes in blocks where none is given: half as many vectors again, at least eight blocks more.
 int basis_for(const EigenSettings& settings);
-/// Fields of one vector and parity that a solve holds at its peak: the basis twice while it is rotated, and the work of filter and blocks.
-int fields_for(const EigenSettings& settings);
+/// Fields of one vector and parity, of so many components, that a solve holds at its peak, or as many bytes, in fields of double precision:
+/// the basis twice while it is rotated, or what it keeps and the modes that are refined; and the work of filter and blocks.
+int fields_for(const EigenSettings& settings, int components);
 /// Throws Error(input) naming the parameter for settings that make no sense on `dimension` components.
 void check_eigen(const EigenSettings& settings, double dimension);
 
@@ -65,6 +68,11 @@ struct EigenSnapshots {
 ///   3. Ritz pairs of p(A) on it; the best stay, with the block behind (thick restart), those that have converged to rounding are locked;
 ///   4. when the estimates |r| high / (theta - 1) of N modes are below the tolerance: their true |A v - lambda v|, lambda = <v, A v>. If
 ///      one is not there, on with 2 and a stricter estimate. Modes are multiple at most `block` times, or as rounding brings them up.
+/// A basis in single precision is rounded at each restart. That leaves noise of all wavelengths in it, some 1e-8 of |v|, which the
+/// recurrence and its estimates do not see, and 4 does. Where that is more than the tolerance:
+///   5. a filter of as high a degree as the residuals ask for presses it down; of the images, made orthonormal in double precision, the
+///   Ritz
+///      pairs of A.
 /// The bits of values and vectors depend on A, N, and the settings; not on cut, policy, device or ranks. Sources: K. Wu and H. Simon, SIAM
 /// J. Matrix Anal. Appl. 22 (2000) 602; Y. Zhou and Y. Saad, Numer. Algor. 47 (2008) 341; L. Lin, Y. Saad and C. Yang, SIAM Review 58
 /// (2016) 34 (step 1).
@@ -75,29 +83,35 @@ class BlockLanczos {
   /// Throws Error(numerical) where most_restarts do not suffice, or the tolerance is below what rounding leaves; Error(input) for a given
   /// window that leaves out modes.
   EigenResult solve(const EigenProgress& progress = {}, const EigenSnapshots& snapshots = {});
-  /// Behind a solve that converged: the vectors of its values first, then a few more.
-  Basis& vectors() { return basis_; }
+  /// out = V c, V the N vectors of a solve that converged, in the order of its values.
+  void combine(const Field& out, const SmallMatrix& c) const;
+  /// to <- mode `first` and those behind it, a block, zeros behind the last.
+  void extract(const Field& to, int first) const;
+  /// What modes are extracted to.
+  Field field() const { return a_.field(); }
 
  private:
   struct Ritz {
     Eigen::VectorXd theta, residual;  ///< descending; behind the locked ones, which come first
     SmallMatrix vectors;              ///< columns: combinations of the basis
   };
-  SmallMatrix orthonormalise(const Field& w, const std::vector<double>& sizes = {});
-  SmallMatrix orthogonalise(const Field& w) const;
+  SmallMatrix orthonormalise(const Basis& basis, const Field& w, const std::vector<double>& sizes = {});
   void expand(const ChebyshevFilter& filter, int capacity);
   Ritz ritz() const;
   void estimate_window();
   void begin_from_noise();
   void begin_from_basis();
   static int modes_below_window(const Ritz& ritz);
-  void measure(EigenResult& result);
+  void measure(EigenResult& result, const Basis& basis, const SmallMatrix& ritz);
+  bool refine(EigenResult& result, const EigenProgress& progress);
   void restart(Ritz& ritz);
 
   LinearOperator& a_;
   EigenSettings settings_;
   Basis basis_;
-  Field next_, work_;  ///< the block behind the basis; an image
+  std::optional<Basis> refined_;  ///< of step 5
+  SmallMatrix modes_;             ///< the last ones that were measured, and some behind them: columns, combinations of the one or the other
+  Field next_, work_;             ///< the block behind the basis; an image
   LanczosState state_;
   SmallMatrix h_;         ///< V^+ p(A) V, its upper triangle
   SmallMatrix coupling_;  ///< R: p(A) V_last = V h + next R

@@ -31,7 +31,7 @@ Modes modes_of(const runtime::Decomposition& decomposition, const Action& action
   REQUIRE(result.converged);
   MESSAGE(count << " modes from " << result.values.front() << " to " << result.values.back() << ": " << result.state.restarts
                 << " restarts, degree " << result.state.degree << ", " << result.state.applications * settings.block << " applications");
-  return {std::move(result), battery::vectors_of(lanczos.vectors()), (*a).parity(), a.mass()};
+  return {std::move(result), battery::extracted(lanczos, count), (*a).parity(), a.mass()};
 }
 
 void deflate(Solver& solver, const Modes& modes, Precision stored = Precision::double_) {

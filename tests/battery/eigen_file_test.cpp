@@ -81,7 +81,7 @@ TEST_CASE("a file of modes states the residuals of the vectors that are in it, i
     INFO(std::string(name_of(stored)));
     const std::string path = folder.file(std::string(name_of(stored)));
     app::EigenHeader header{"any problem", lattice, colour_components, (*a).parity(), {}, {}, {}, stored};
-    const app::EigenVectorsOf of = app::stored_modes(header, result, *a, lanczos.vectors());
+    const app::EigenVectorsOf of = app::stored_modes(header, result, *a, lanczos);
     CHECK(header.values == result.values);
     app::write_eigen_file(path, header, settings.modes, settings.block, {{}, lattice}, of);
     const app::EigenFile file(path, "");

@@ -48,17 +48,18 @@ inline std::vector<HostField> images_of(LinearOperator& a, std::vector<HostField
   return vectors;
 }
 
-/// The first modes of a solve that converged, on the whole lattice; a whole number of blocks of them.
-inline std::vector<HostField> vectors_of(const Basis& basis) {
+/// `count` vectors of a Basis, or modes of a BlockLanczos that has converged, on the whole lattice.
+template <class Vectors>
+std::vector<HostField> extracted(const Vectors& from, int count) {
   std::vector<HostField> all;
-  for (int first = 0; first < basis.count(); first += basis.block()) {
-    const Field block = basis.field();
-    basis.extract(block, first);
-    std::vector<HostField> host(static_cast<std::size_t>(basis.block()),
-                                HostField(basis.components(), basis.lattice()->decomposition().lattice()));
+  for (int first = 0; first < count;) {
+    const Field block = from.field();
+    from.extract(block, first);
+    std::vector<HostField> host(static_cast<std::size_t>(block.vectors()),
+                                HostField(block.components(), block.lattice()->decomposition().lattice()));
     transfer::store(host, block);
     runtime::Session::current().wait_all();
-    for (HostField& field : host) all.push_back(std::move(field));
+    for (std::size_t v = 0; v < host.size() && first < count; ++v, ++first) all.push_back(std::move(host[v]));
   }
   return all;
 }

@@ -137,12 +137,12 @@ TEST_CASE("a recycled space keeps the lowest modes, and leaves out what is zero 
   }
   // Seven times four combinations of 24 eigenvectors; the last of them find no room.
   for (int group = 0; group < 7; ++group) {
-    SmallMatrix mix(lanczos.vectors().count(), n);
+    SmallMatrix mix(modes, n);
     mix.setZero();
     for (int i = 0; i < modes; ++i)
       for (int v = 0; v < n; ++v)
         mix(i, v) = {std::cos(1.7 * i * (v + 1) + group * group * 0.3 + v), std::sin(0.9 * i * (group + 2) * (v + 1) - 2 * v)};
-    lanczos.vectors().combine(d, mix);
+    lanczos.combine(d, mix);
     add();
   }
   const std::vector<double> values = space.values();

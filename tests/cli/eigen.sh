@@ -32,6 +32,22 @@ touch .killed.h5.restart.123-0.tmp
 expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
 absent none
 
+# A basis in single precision: eigenvalues as they are in double, the same file after a kill and on another cut. The restart file of one is
+# none for the other.
+narrow=(eigen "${common[@]}" --modes 12 --block 2 --basis 24 --degree 40 --basis-precision single)
+expect 0 '^wrote narrow.h5' "${narrow[@]}" --out narrow.h5 --json narrow.json
+digits() { sed -n '/"eigenvalues"/,/]/p' "$1" | grep -o '0\.[0-9]\{9\}'; }
+cmp <(digits modes.json) <(digits narrow.json) || die "a basis in single precision: other eigenvalues"
+"$QUARKSTAR" "${narrow[@]}" --out again.h5 > /dev/null 2>&1 &
+victim=$!
+while [ ! -e again.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+kill -KILL $victim 2> /dev/null || true
+wait $victim 2> /dev/null || true
+[ ! -e again.h5.restart ] || expect 2 'again.h5.restart: .*another operator.*; remove it to begin anew' eigen "${common[@]}" --modes 12 --block 2 --basis 24 --degree 40 --out again.h5
+expect 0 '^wrote again.h5' "${narrow[@]}" --out again.h5 --blocks 1 1 1 2 --workers 2
+cmp narrow.h5 again.h5 || die "a basis in single precision: another cut or a kill gives another file"
+expect 2 '--basis-precision: half not in' eigen "${common[@]}" --modes 8 --basis-precision half --out x.h5
+
 # Deflation.
 expect 0 '^wrote plain.json' "${solve[@]}" --json plain.json
 expect 0 '^wrote deflated.json' "${solve[@]}" --json deflated.json --deflate modes.h5

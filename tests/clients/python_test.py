@@ -159,6 +159,10 @@ class Package(unittest.TestCase):
                     D.deflate(small)
                 np.testing.assert_array_equal(D.solve(b), rounded)
                 self.assertEqual((folder / "same").read_bytes(), (folder / store).read_bytes())
+            with qs.eigenvectors(D, modes=12, basis_precision="single") as narrow:
+                np.testing.assert_allclose(narrow.values, again.values, rtol=1e-11)
+                self.assertLess(narrow.residuals.max(), 1e-10)
+            self.refused("a basis in half precision", "basis-precision", lambda: qs.eigenvectors(D, modes=8, basis_precision="half"))
             self.refused("'quarter' is unknown", "store", lambda: qs.eigenvectors(D, modes=8, store="quarter"))
             D.deflate(None)
             np.testing.assert_array_equal(D.solve(b), x)
