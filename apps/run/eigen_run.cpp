@@ -177,8 +177,9 @@ EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, Line
   const int modes = static_cast<int>(header.values.size()), block = a.vectors();
   for (int first = 0; first < modes && header.stored != Precision::double_; first += block) {
     const Field v = a.field(), image = a.field();
+    const std::vector<StoredVector> stored = of(first, std::min(block, modes - first));  // it holds a block on all sites meanwhile
     std::vector<HostField> rounded(static_cast<std::size_t>(block), HostField(a.components(), a.lattice()->decomposition().part()));
-    const std::vector<StoredVector> stored = of(first, std::min(block, modes - first));
+    const runtime::Settled settled;
     for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded[i], stored[i], a.parity(), header.stored);
     transfer::load(v, rounded);
     a.apply(image, v, {}, false, {});

@@ -367,7 +367,8 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     if (state_.restarts >= settings_.most_restarts)
       throw Error(ErrorKind::numerical, Parameter("modes"),
                   fmt::format("not all {} have converged after {} restarts", settings_.modes, state_.restarts),
-                  "give a larger basis, or a larger tolerance");
+                  settings_.basis_precision == Precision::double_ ? "give a larger basis, or a larger tolerance"
+                                                                  : "give basis-precision double, a larger basis, or a larger degree");
     expand(ChebyshevFilter(a_, state_.degree, state_.window), basis_.capacity());
     Ritz now = ritz();
     if (const int below = modes_below_window(now); below < settings_.modes) {
