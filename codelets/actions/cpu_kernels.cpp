@@ -7,6 +7,7 @@
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/gpu/cuda.hpp"
+#include "runtime/mpi/host_groups.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
@@ -163,9 +164,7 @@ bool gpus_own_blocks(const runtime::SessionOptions& options) {
 }
 
 std::string cpus_key(const runtime::SessionOptions& options) {
-  const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::vector<std::uint64_t>& machines = job.machines();
-  const auto sharers = std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]);
+  const int sharers = runtime::mpi::ranks_on_this_host(runtime::mpi::Job::current());
   const runtime::Topology topology = runtime::Topology::discover();
   const auto as_asked = [](int number) { return number > 0 ? fmt::format("{}", number) : "usual"; };
   return fmt::format("{}, {} cores, {} workers of {} threads{}, {} ranks on the host", topology.cpu_model(), topology.cores(),

@@ -5,6 +5,7 @@
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/host_groups.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/system/memory.hpp"
 
@@ -163,11 +164,7 @@ bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached)
   return beyond;
 }
 
-bool shares_host() {
-  const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::vector<std::uint64_t>& machines = job.machines();
-  return std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]) > 1;
-}
+bool shares_host() { return runtime::mpi::ranks_on_this_host(runtime::mpi::Job::current()) > 1; }
 
 bool host_holds(const std::map<int, double>& bytes_by_worker) {
   constexpr double part = 0.5;

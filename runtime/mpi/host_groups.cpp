@@ -2,6 +2,7 @@
 
 #include "runtime/mpi/agreement.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <span>
@@ -27,6 +28,11 @@ HostGroups host_groups(Job& job) {
     groups.of_rank.push_back(known.try_emplace({job.machines()[rank], names[rank]}, static_cast<int>(known.size())).first->second);
   groups.count = static_cast<int>(known.size());
   return groups;
+}
+
+int ranks_on_this_host(const Job& job) {
+  const std::vector<std::uint64_t>& machines = job.machines();
+  return static_cast<int>(std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]));
 }
 
 }  // namespace quarkstar::runtime::mpi

@@ -21,4 +21,7 @@ struct HostGroups {
 /// Collective.
 HostGroups host_groups(Job& job);
 
+/// How many ranks divide this one's host, by Job::machines(); it is one of them.
+int ranks_on_this_host(const Job& job);
+
 }  // namespace quarkstar::runtime::mpi
