@@ -85,41 +85,64 @@ std::vector<Complex> columns_of(CoarseOperator& m, std::size_t rows) {
 /// columns. Every element gets the products of the pivots in their order, as if these went one by one over the whole matrix.
 class Elimination {
  public:
-  Elimination(std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team)
-      : matrix_(matrix), n_(n), team_(team), pivots_(n), panel_(n * panel_width), factors_(n * panel_width) {}
+  Elimination(const std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team)
+      : n_(n),
+        tiles_((n + tile - 1) / tile),
+        team_(team),
+        kernel_(table.current()()),
+        matrix_(n * row_words()),
+        pivots_(n),
+        panel_(n * panel_words),
+        factors_(n * panel_words),
+        pivot_rows_(tiles_ * panel_width * tile_words) {
+    for_rows([&](std::size_t row) {
+      for (std::size_t column = 0; column < n_; ++column) set(at(row, column), tile, matrix[row * n_ + column]);
+    });
+  }
 
   void run() {
     for (std::size_t first = 0; first < n_; first += panel_width) {
       const std::size_t width = std::min(panel_width, n_ - first);
       eliminate_panel(first, width);
       eliminate_rest(first, width);
-      copy_panel(first, width, false);
+      copy_panel(first, false);
     }
+  }
+  void store(std::vector<Complex>& inverse) const {
     for_rows([&](std::size_t row) {
+      Complex* of_row = &inverse[row * n_];
+      for (std::size_t column = 0; column < n_; ++column) of_row[column] = number(at(row, column), tile);
       for (std::size_t k = n_; k-- > 0;)
-        if (pivots_[k] != k) std::swap(matrix_[row * n_ + k], matrix_[row * n_ + pivots_[k]]);
+        if (pivots_[k] != k) std::swap(of_row[k], of_row[pivots_[k]]);
     });
   }
 
  private:
-  static constexpr std::size_t panel_width = 32;
-  static constexpr std::size_t tile = 64;  ///< columns of the pivot rows that stay in a cache while all rows take theirs
+  static constexpr std::size_t panel_width = 32, panel_words = 2 * panel_width;
+  static constexpr std::size_t tile = 64,
+                               tile_words = 2 * tile;  ///< columns of the pivot rows that stay in a cache while all rows take theirs
+  static_assert(tile % panel_width == 0 && panel_width % subtracted_columns == 0);
+  static constexpr arch::KernelTable<SubtractKernel (*)()> table = QUARKSTAR_KERNEL_TABLE(coarse_subtract_kernel);
+
+  static Complex number(const double* re, std::size_t to_im) { return {re[0], re[to_im]}; }
+  static void set(double* re, std::size_t to_im, Complex z) {
+    re[0] = z.real();
+    re[to_im] = z.imag();
+  }
+  std::size_t row_words() const { return tiles_ * tile_words; }
+  double* at(std::size_t row, std::size_t column) {
+    return matrix_.data() + row * row_words() + column / tile * tile_words + column % tile;
+  }
+  const double* at(std::size_t row, std::size_t column) const { return const_cast<Elimination*>(this)->at(row, column); }
+  double* in_panel(std::size_t row, std::size_t c) { return &panel_[row * panel_words + c]; }
+  double* factor(std::size_t row, std::size_t c) { return &factors_[row * panel_words + 2 * c]; }
+  double* pivot_row(std::size_t number, std::size_t c) { return &pivot_rows_[(number * panel_width + c) * tile_words]; }
 
   template <class Body>
   void for_rows(Body&& body) const {
     team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
       for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) body(row);
     });
-  }
-  /// x -= factor p.
-  static void subtract(Complex* to, Complex factor, const Complex* from, std::size_t count) {
-    auto* x = reinterpret_cast<double*>(to);
-    const auto* p = reinterpret_cast<const double*>(from);
-    const double re = factor.real(), im = factor.imag();
-    for (std::size_t j = 0; j < count; ++j) {
-      x[2 * j] -= re * p[2 * j] - im * p[2 * j + 1];
-      x[2 * j + 1] -= re * p[2 * j + 1] + im * p[2 * j];
-    }
   }
   static Complex product(Complex a, Complex b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -128,89 +151,108 @@ class Elimination {
     const double norm2 = z.real() * z.real() + z.imag() * z.imag();
     return {z.real() / norm2, -(z.imag() / norm2)};
   }
+  /// to = z to.
+  static void multiply(double* to, std::size_t columns, Complex z) {
+    for (std::size_t j = 0; j < columns; ++j) set(to + j, columns, product(number(to + j, columns), z));
+  }
 
   /// The panel's columns lie in a place of their own meanwhile: rows of the matrix are often a power of two apart.
-  void copy_panel(std::size_t first, std::size_t width, bool from_matrix) {
+  void copy_panel(std::size_t first, bool from_matrix) {
     for_rows([&](std::size_t row) {
-      Complex* mine = &panel_[row * panel_width];
-      Complex* its = &matrix_[row * n_ + first];
-      if (from_matrix) std::copy_n(its, width, mine);
-      else std::copy_n(mine, width, its);
+      for (std::size_t part = 0; part < 2; ++part) {
+        double *mine = in_panel(row, part * panel_width), *its = at(row, first) + part * tile;
+        if (from_matrix) std::copy_n(its, panel_width, mine);
+        else std::copy_n(mine, panel_width, its);
+      }
     });
   }
 
   void eliminate_panel(std::size_t first, std::size_t width) {
-    copy_panel(first, width, true);
-    std::vector<Complex> pivot_row(width);
+    copy_panel(first, true);
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t k = first + c;
       const auto size = [&](std::size_t row) {
-        const Complex z = panel_[row * panel_width + c];
+        const Complex z = number(in_panel(row, c), panel_width);
         return std::abs(z.real()) + std::abs(z.imag());
       };
       std::size_t pivot = k;
+      double largest = size(k);
       for (std::size_t row = k + 1; row < n_; ++row)
-        if (size(row) > size(pivot)) pivot = row;
+        if (const double its = size(row); its > largest) {
+          pivot = row;
+          largest = its;
+        }
       pivots_[k] = pivot;
       if (pivot != k) {
-        std::swap_ranges(&matrix_[k * n_], &matrix_[k * n_] + n_, &matrix_[pivot * n_]);
-        for (std::vector<Complex>* of : {&panel_, &factors_})
-          std::swap_ranges(&(*of)[k * panel_width], &(*of)[k * panel_width] + panel_width, &(*of)[pivot * panel_width]);
+        std::swap_ranges(at(k, 0), at(k, 0) + row_words(), at(pivot, 0));
+        std::swap_ranges(in_panel(k, 0), in_panel(k, 0) + panel_words, in_panel(pivot, 0));
+        std::swap_ranges(factor(k, 0), factor(k, 0) + panel_words, factor(pivot, 0));
       }
-      Complex* own = &panel_[k * panel_width];
-      const Complex inverse = factors_[k * panel_width + c] = inverse_of(own[c]);
-      own[c] = 1;
-      for (std::size_t j = 0; j < width; ++j) own[j] = product(own[j], inverse);
-      std::copy_n(own, width, pivot_row.begin());
-      for_rows([&](std::size_t row) {
-        if (row == k) return;
-        Complex* x = &panel_[row * panel_width];
-        const Complex factor = factors_[row * panel_width + c] = x[c];
-        x[c] = 0;
-        subtract(x, factor, pivot_row.data(), width);
+      const Complex inverse = inverse_of(number(in_panel(k, c), panel_width));
+      set(factor(k, c), 1, inverse);
+      set(in_panel(k, c), panel_width, 1);
+      multiply(in_panel(k, 0), panel_width, inverse);
+      const std::vector<double> others(in_panel(k, 0), in_panel(k, 0) + panel_words);
+      const auto own = static_cast<std::int64_t>(k);
+      const RowsArguments rows{panel_.data(), panel_words, factor(0, c), panel_words, others.data(), panel_width, 1, own, own + 1};
+      team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
+        for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+          if (row == k) continue;
+          set(factor(row, c), 1, number(in_panel(row, c), panel_width));
+          set(in_panel(row, c), panel_width, 0);
+        }
+        kernel_(rows, begin, end);
       });
     }
   }
 
   /// The panel's place in the matrix is passed over too; copy_panel() puts right what becomes of it.
   void eliminate_rest(std::size_t first, std::size_t width) {
-    const std::size_t tiles = (n_ + tile - 1) / tile;
-    const auto columns_of = [&](std::size_t number) { return std::min(tile, n_ - number * tile); };
-    const auto factor = [&](std::size_t row, std::size_t c) { return factors_[row * panel_width + c]; };
-    const auto pivot_row = [&](std::size_t c, std::size_t number) { return &pivot_rows_[(number * panel_width + c) * tile]; };
-    pivot_rows_.resize(tiles * panel_width * tile);
-    team_.for_range(static_cast<std::int64_t>(tiles), [&](std::int64_t begin, std::int64_t end, int) {
+    const auto rows_of = [&](std::size_t tile_number, std::size_t factors_from, std::size_t count) {
+      return RowsArguments{at(0, tile_number * tile),
+                           row_words(),
+                           factor(0, factors_from),
+                           panel_words,
+                           pivot_row(tile_number, factors_from),
+                           tile,
+                           static_cast<int>(count),
+                           static_cast<std::int64_t>(n_),
+                           static_cast<std::int64_t>(n_)};
+    };
+    team_.for_range(static_cast<std::int64_t>(tiles_), [&](std::int64_t begin, std::int64_t end, int) {
       for (auto number = static_cast<std::size_t>(begin); number < static_cast<std::size_t>(end); ++number) {
-        const std::size_t columns = columns_of(number);
         for (std::size_t c = 0; c < width; ++c) {
-          Complex* x = &matrix_[(first + c) * n_ + number * tile];
-          for (std::size_t before = 0; before < c; ++before) subtract(x, factor(first + c, before), pivot_row(before, number), columns);
-          for (std::size_t j = 0; j < columns; ++j) x[j] = product(x[j], factor(first + c, c));
-          std::copy_n(x, columns, pivot_row(c, number));
+          const auto row = static_cast<std::int64_t>(first + c);
+          kernel_(rows_of(number, 0, c), row, row + 1);
+          double* x = at(first + c, number * tile);
+          multiply(x, tile, Elimination::number(factor(first + c, c), 1));
+          std::copy_n(x, tile_words, pivot_row(number, c));
         }
         for (std::size_t c = 0; c < width; ++c) {
-          Complex* x = &matrix_[(first + c) * n_ + number * tile];
-          for (std::size_t after = c + 1; after < width; ++after) subtract(x, factor(first + c, after), pivot_row(after, number), columns);
+          const auto row = static_cast<std::int64_t>(first + c);
+          kernel_(rows_of(number, c + 1, width - c - 1), row, row + 1);
         }
       }
     });
     team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::size_t number = 0; number < tiles; ++number)
-        for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-          if (row >= first && row < first + width) continue;
-          Complex* x = &matrix_[row * n_ + number * tile];
-          for (std::size_t c = 0; c < width; ++c) subtract(x, factor(row, c), pivot_row(c, number), columns_of(number));
-        }
+      for (std::size_t number = 0; number < tiles_; ++number) {
+        RowsArguments rows = rows_of(number, 0, width);
+        rows.left_out = static_cast<std::int64_t>(first);
+        rows.left_out_end = static_cast<std::int64_t>(first + width);
+        kernel_(rows, begin, end);
+      }
     });
   }
 
-  std::vector<Complex>& matrix_;
-  std::size_t n_;
+  std::size_t n_, tiles_;
   const runtime::Team& team_;
+  SubtractKernel kernel_;
+  std::vector<double> matrix_;  ///< [row][tile][re, im][column of the tile]
   std::vector<std::size_t> pivots_;
-  std::vector<Complex> panel_;       ///< [row][column of the panel]
-  std::vector<Complex> factors_;     ///< what a row takes of each pivot row; of a pivot row itself the inverse of its pivot
-  std::vector<Complex> pivot_rows_;  ///< [tile][pivot][column of the tile]
+  std::vector<double> panel_;  ///< [row][re, im][column of the panel]
+  std::vector<double>
+      factors_;  ///< [row][column][re, im], what a row takes of each pivot row; of a pivot row itself the inverse of its pivot
+  std::vector<double> pivot_rows_;  ///< [tile][pivot][re, im][column of the tile]
 };
 
 /// Buffers: rows, columns, out; vectors of all blocks; the state where there is one.
@@ -263,7 +305,11 @@ const Codelet& dense_codelet() {
 
 }  // namespace
 
-void invert(std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team) { Elimination(matrix, n, team).run(); }
+void invert(std::vector<Complex>& matrix, std::size_t n, const runtime::Team& team) {
+  Elimination elimination(matrix, n, team);
+  elimination.run();
+  elimination.store(matrix);
+}
 
 bool DenseInverse::fits(const Coord& lattice, int components) {
   const std::int64_t sites = volume(lattice) / 2;

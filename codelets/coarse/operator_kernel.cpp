@@ -2,6 +2,8 @@
 #include "codelets/coarse/operator_kernels.hpp"
 #include "codelets/coarse/together.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
@@ -41,6 +43,52 @@ void eliminate_range(F* matrices, int components, std::int64_t begin, std::int64
   }
 }
 
+/// Count rows at a time, which share what is read of the others.
+template <int Count, int VL>
+void subtract_from(const coarse::RowsArguments& a, std::int64_t first) {
+  using V = Pack<double, VL>;
+  constexpr int packs = coarse::subtracted_columns / VL < 2 ? 1 : 2;
+  double* const row = a.rows + static_cast<std::size_t>(first) * a.row_words;
+  const double* const factors = a.factors + static_cast<std::size_t>(first) * a.factor_words;
+  for (int column = 0; column < a.columns; column += packs * VL) {
+    site::Complex<V> x[Count][packs];
+    site::unroll<Count>([&](auto r) {
+      site::unroll<packs>([&](auto p) {
+        const double* word = row + r * a.row_words + column + p * VL;
+        x[r][p] = {V::load(word), V::load(word + a.columns)};
+      });
+    });
+    const double* other = a.others + column;
+    for (int c = 0; c < a.others_count; ++c, other += 2 * a.columns) {
+      site::Complex<V> y[packs];
+      site::unroll<packs>([&](auto p) { y[p] = {V::load(other + p * VL), V::load(other + a.columns + p * VL)}; });
+      site::unroll<Count>([&](auto r) {
+        const double* factor = factors + r * a.factor_words + 2 * c;
+        const site::Complex<V> minus{V::broadcast(-factor[0]), V::broadcast(-factor[1])};
+        site::unroll<packs>([&](auto p) { x[r][p] = site::multiply_add(minus, y[p], x[r][p]); });
+      });
+    }
+    site::unroll<Count>([&](auto r) {
+      site::unroll<packs>([&](auto p) {
+        double* word = row + r * a.row_words + column + p * VL;
+        x[r][p].re.store(word);
+        x[r][p].im.store(word + a.columns);
+      });
+    });
+  }
+}
+
+template <int VL>
+void subtract_range(const coarse::RowsArguments& arguments, std::int64_t begin, std::int64_t end) {
+  const coarse::RowsArguments a = arguments;
+  const auto over = [&](std::int64_t row, std::int64_t last) {
+    for (; row + 1 < last; row += 2) subtract_from<2, VL>(a, row);
+    if (row < last) subtract_from<1, VL>(a, row);
+  };
+  over(begin, std::min(end, a.left_out));
+  over(std::max(begin, a.left_out_end), end);
+}
+
 }  // namespace
 
 template <class F>
@@ -58,6 +106,11 @@ template <class F>
 coarse::EliminateKernel<F> coarse_eliminate_kernel() {
   return with_native_width<F>(coarse::lanes_of_components,
                               [](auto width) -> coarse::EliminateKernel<F> { return eliminate_range<F, width()>; });
+}
+
+coarse::SubtractKernel coarse_subtract_kernel() {
+  return with_native_width<double>(coarse::subtracted_columns,
+                                   [](auto width) -> coarse::SubtractKernel { return subtract_range<width()>; });
 }
 
 template coarse::OperatorKernel<float> coarse_operator_kernel<float>();

@@ -132,48 +132,135 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
+/// Some components of a fine vector at a site, in one lane, that follow each other: moved 16 bytes at a time where they lie so.
+template <int Kind, class F>
+struct Components {
+  static constexpr bool of_coarse = Kind == coarse::coarse_kind;
+  static constexpr int count = of_coarse ? 4 : 2;
+  F re[count], im[count];
+
+  __device__ __forceinline__ void load(const F* p, int lanes) {
+    if constexpr (of_coarse) {
+      each_chunk([&](auto i) {
+        load_chunk<chunk, CachedLoads>(re + i, p + i);
+        load_chunk<chunk, CachedLoads>(im + i, p + coarse::lanes_of_components + i);
+      });
+    } else {
+      F words[2 * count];
+      each_chunk([&](auto i) { load_chunk<chunk, CachedLoads>(words + i, p + i * lanes); });
+      site::unroll<count>([&](auto m) { re[m] = words[2 * m], im[m] = words[2 * m + 1]; });
+    }
+  }
+  __device__ __forceinline__ void store(F* p, int lanes) const {
+    if constexpr (of_coarse) {
+      each_chunk([&](auto i) {
+        store_chunk<chunk>(p + i, re + i);
+        store_chunk<chunk>(p + coarse::lanes_of_components + i, im + i);
+      });
+    } else {
+      F words[2 * count];
+      site::unroll<count>([&](auto m) { words[2 * m] = re[m], words[2 * m + 1] = im[m]; });
+      each_chunk([&](auto i) { store_chunk<chunk>(p + i * lanes, words + i); });
+    }
+  }
+
+ private:
+  static constexpr int chunk = of_coarse ? 16 / static_cast<int>(sizeof(F)) : Kind, words = of_coarse ? count : 2 * count;
+  /// body(first word of a chunk).
+  template <class Body>
+  static __device__ __forceinline__ void each_chunk(Body&& body) {
+    site::unroll<words / chunk>([&](auto i) { body(site::Index<i * chunk>{}); });
+  }
+};
+
 /// coarse::orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and null
 /// vector (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is normalised when
-/// those before it are done with: so every number is computed from the same ones as there.
+/// those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells its norm.
 template <int Kind, class F>
 __global__ void orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
+  using Some = Components<Kind, F>;
+  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
   const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
   const int lane = static_cast<int>(threadIdx.x), j = static_cast<int>(threadIdx.y);
   const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
   const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
-  const auto word = [&](int vector, std::uint32_t site, int c, int part) -> F& {
-    return *coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, part, lane);
+  const auto word = [&](int vector, std::uint32_t site, int c) {
+    return coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, 0, lane);
+  };
+  // body(first component) for all sites, `at_a_time` times Some::count components at a time.
+  const auto over = [&](auto&& body) {
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int c = begin; c < end; c += at_a_time * Some::count) body(__ldg(sites + k), c);
+  };
+  const auto load = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
+    site::unroll<at_a_time>([&](auto n) { z[n].load(word(vector, site, c + n * Some::count), a.lanes); });
+  };
+  const auto store = [&](Some(&z)[at_a_time], std::uint32_t site, int c) {
+    site::unroll<at_a_time>([&](auto n) { z[n].store(word(j, site, c + n * Some::count), a.lanes); });
+  };
+  const auto for_each = [&](auto&& body) {
+    site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(n, m); }); });
+  };
+  double norm2 = 0;
+  const auto add_norm = [&](const Some& y, int m) {
+    const double re = y.re[m], im = y.im[m];
+    norm2 += re * re + im * im;
+  };
+  const auto find_norm = [&] {
+    norm2 = 0;
+    over([&](std::uint32_t site, int c) {
+      Some y[at_a_time];
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) { add_norm(y[n], m); });
+    });
+  };
+  const auto normalise = [&] {
+    const double factor = 1 / sqrt(norm2);
+    over([&](std::uint32_t site, int c) {
+      Some y[at_a_time];
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        y[n].re[m] = static_cast<F>(y[n].re[m] * factor);
+        y[n].im[m] = static_cast<F>(y[n].im[m] * factor);
+      });
+      store(y, site, c);
+    });
   };
   const auto project = [&](int i) {
     double re = 0, im = 0;
-    for (int k = 0; k < a.aggregate_sites; ++k)
-      for (int c = begin; c < end; ++c) {
-        const double x_re = word(i, sites[k], c, 0), x_im = word(i, sites[k], c, 1);
-        const double y_re = word(j, sites[k], c, 0), y_im = word(j, sites[k], c, 1);
+    over([&](std::uint32_t site, int c) {
+      Some x[at_a_time], y[at_a_time];
+      load(x, i, site, c);
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        const double x_re = x[n].re[m], x_im = x[n].im[m], y_re = y[n].re[m], y_im = y[n].im[m];
         re += x_re * y_re + x_im * y_im;
         im += x_re * y_im - x_im * y_re;
-      }
-    if (i == j) re = 1 / sqrt(re);
-    for (int k = 0; k < a.aggregate_sites; ++k)
-      for (int c = begin; c < end; ++c) {
-        F &y_re = word(j, sites[k], c, 0), &y_im = word(j, sites[k], c, 1);
-        if (i == j) {
-          y_re = static_cast<F>(y_re * re);
-          y_im = static_cast<F>(y_im * re);
-        } else {
-          const double x_re = word(i, sites[k], c, 0), x_im = word(i, sites[k], c, 1);
-          y_re = static_cast<F>(y_re - (re * x_re - im * x_im));
-          y_im = static_cast<F>(y_im - (re * x_im + im * x_re));
-        }
-      }
+      });
+    });
+    norm2 = 0;
+    over([&](std::uint32_t site, int c) {
+      Some x[at_a_time], y[at_a_time];
+      load(x, i, site, c);
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        const double x_re = x[n].re[m], x_im = x[n].im[m];
+        y[n].re[m] = static_cast<F>(y[n].re[m] - (re * x_re - im * x_im));
+        y[n].im[m] = static_cast<F>(y[n].im[m] - (re * x_im + im * x_re));
+        add_norm(y[n], m);
+      });
+      store(y, site, c);
+    });
   };
-  for (int pass = 0; pass < 2; ++pass)
+  for (int pass = 0; pass < 2; ++pass) {
+    if (j == 0 && group < groups) find_norm();
     for (int i = 0; i < a.count; ++i) {
-      if (j == i && group < groups) project(i);
+      if (j == i && group < groups) normalise();
       __syncthreads();
       if (j > i && group < groups) project(i);
       __syncthreads();
     }
+  }
 }
 
 /// One thread per fine site.

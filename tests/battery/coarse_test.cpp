@@ -310,7 +310,11 @@ TEST_CASE("the dense inverse is made in panels with the bits of an elimination p
         if (row == k) continue;
         const Complex factor = a[row * n + k];
         a[row * n + k] = 0;
-        for (std::size_t j = 0; j < n; ++j) a[row * n + j] -= times(factor, a[k * n + j]);
+        for (std::size_t j = 0; j < n; ++j) {
+          const Complex x = a[row * n + j], y = a[k * n + j];
+          a[row * n + j] = {std::fma(factor.imag(), y.imag(), std::fma(-factor.real(), y.real(), x.real())),
+                            std::fma(-factor.imag(), y.real(), std::fma(-factor.real(), y.imag(), x.imag()))};
+        }
       }
     }
     for (std::size_t k = n; k-- > 0;)
