@@ -113,9 +113,8 @@ __global__ void __launch_bounds__(threads)
   const F* matrix = a.matrices + (site * groups + group) * (coarse::blocks_per_site * block_words) + lane;
   site::Complex<V> sum[Rows][Count];
   site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
-  if (a.self != nullptr) multiply_block(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], at, sum);
-  if (a.others != nullptr)
-    for (std::size_t b = 1; b < 9; ++b) multiply_block(a, matrix + b * block_words, sources.from[b], at, sum);
+  for (int b = a.first_block; b < a.end_block; ++b)
+    multiply_block(a, matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words, sources.from[b], at, sum);
   store_rows(a, outer, static_cast<int>(group), lane, at, vectors, sum);
 }
 
@@ -170,8 +169,8 @@ __global__ void __launch_bounds__(most_staged_threads, 2)
   const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
   const float* matrix = a.matrices + site * static_cast<std::size_t>(a.groups) * (coarse::blocks_per_site * block_words);
   float* own = shared + mine * stage.words();
-  const int stage_words = sites_of_block * stage.words(), first = a.self != nullptr ? 0 : a.groups,
-            last = a.others != nullptr ? 9 * a.groups : a.groups;  // of (block, column group)
+  const int stage_words = sites_of_block * stage.words(), first = a.first_block * a.groups,
+            last = a.end_block * a.groups;  // of (block, column group)
   if (__syncthreads_or(wanted ? 1 : 0) == 0) return;
 
   const auto fetch = [&](int step, int slot) {
@@ -242,9 +241,16 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class F>
-__global__ void __launch_bounds__(threads) set_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
+__global__ void __launch_bounds__(threads) add_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
   const std::uint64_t id = thread_number(), rows = static_cast<std::uint64_t>(2 * a.count);
-  if (id < work) coarse::set_element(a, id / rows, static_cast<int>(id % rows), static_cast<int>(blockIdx.y));
+  if (id < work) coarse::add_column_element(a, id / rows, static_cast<int>(id % rows), static_cast<int>(blockIdx.y));
+}
+
+template <class F>
+__global__ void __launch_bounds__(threads) add_adjoint_range(const __grid_constant__ coarse::AdjointArguments<F> a, std::uint64_t work) {
+  const std::uint64_t id = thread_number(), columns = static_cast<std::uint64_t>(2 * a.columns.vectors);
+  if (id < work)
+    coarse::add_adjoint_element(a, static_cast<std::uint32_t>(id / columns), static_cast<int>(id % columns), static_cast<int>(blockIdx.y));
 }
 
 template <class F>
@@ -327,11 +333,19 @@ void launch_coarse_dense(const coarse::DenseArguments<F>& a, const std::int32_t*
 }
 
 template <class F>
-void launch_set_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
+void launch_add_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
   const std::uint64_t work = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(2 * a.count);
   if (work == 0) return;
-  set_columns_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.count)), threads, 0, stream>>>(a, work);
-  runtime::check_launch("coarse.set_columns");
+  add_columns_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.count)), threads, 0, stream>>>(a, work);
+  runtime::check_launch("coarse.add_columns");
+}
+
+template <class F>
+void launch_add_adjoint(const coarse::AdjointArguments<F>& a, runtime::CudaStream stream) {
+  const std::uint64_t work = std::uint64_t{a.columns.list.count} * static_cast<std::uint64_t>(2 * a.columns.vectors);
+  if (work == 0) return;
+  add_adjoint_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.columns.vectors)), threads, 0, stream>>>(a, work);
+  runtime::check_launch("coarse.add_adjoint");
 }
 
 template <class F>
@@ -354,7 +368,8 @@ void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* i
 #define QUARKSTAR_COARSE_LAUNCHES(F)                                                                                   \
   template void launch_coarse_operator(const coarse::OperatorArguments<F>&, const std::int32_t*, runtime::CudaStream); \
   template void launch_coarse_dense(const coarse::DenseArguments<F>&, const std::int32_t*, runtime::CudaStream);       \
-  template void launch_set_columns(const coarse::ColumnArguments<F>&, std::int64_t, runtime::CudaStream);              \
+  template void launch_add_columns(const coarse::ColumnArguments<F>&, std::int64_t, runtime::CudaStream);              \
+  template void launch_add_adjoint(const coarse::AdjointArguments<F>&, runtime::CudaStream);                           \
   template void launch_coarse_eliminate(F*, int, std::int64_t, runtime::CudaStream);                                   \
   template void launch_coarse_pack(const coarse::PackArguments<F>&, const std::int32_t*, runtime::CudaStream);
 QUARKSTAR_COARSE_LAUNCHES(float)

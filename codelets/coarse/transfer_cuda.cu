@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(threads)
   const Place place(thread_number(), a.lanes, 2 * a.count / rows_at_a_time);
   const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
-  if (vectors.none() || !a.mask.have(coarse::colour_at(a, coarse_site))) return;
+  if (vectors.none()) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
   const int half = a.components / 2;
   site::Complex<V> sum[rows_at_a_time][Count];
@@ -181,8 +181,7 @@ template <int Kind, class F>
 __global__ void __launch_bounds__(threads) columns_range(const __grid_constant__ TransferArguments<F> a, std::uint64_t work) {
   if (thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane,
-                             a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
+  coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane);
 }
 
 /// body(Index<Count>): how many vectors a thread has of so many in all.

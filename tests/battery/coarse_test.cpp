@@ -94,17 +94,29 @@ std::vector<CoarseVector> stored(const FullField& field) {
 struct Problem {
   Coord lattice, aggregate;
   HostGauge gauge;
-  double csw = 0;
+  clover::Parameters term{};
+  BoundaryAngles boundary = antiperiodic_in_time;
   std::vector<reference::Field> noise{};  ///< the null vectors before they are orthonormal
 
   std::unique_ptr<Action> action() const {
-    if (csw != 0) return std::make_unique<clover::Action>(gauge, WilsonParameters{.kappa = kappa}, clover::Parameters{.csw = csw});
-    return std::make_unique<wilson::Action>(gauge, WilsonParameters{.kappa = kappa});
+    const WilsonParameters parameters{.kappa = kappa, .boundary = boundary};
+    if (term.has_clover() || term.mu != 0) return std::make_unique<clover::Action>(gauge, parameters, term);
+    return std::make_unique<wilson::Action>(gauge, parameters);
+  }
+  /// M psi.
+  reference::Field product(const reference::Field& psi) const {
+    const reference::Boundary phases =
+        reference::Boundary::twisted({M_PI * boundary[0], M_PI * boundary[1], M_PI * boundary[2], M_PI * boundary[3]});
+    const reference::Field twist =
+        reference::Complex(0, 2 * kappa * term.mu) * reference::apply_spin(reference::gamma5(reference::Basis::degrand_rossi), psi);
+    if (!term.has_clover()) return reference::wilson(gauge, kappa, psi, phases) + twist;
+    return reference::clover_wilson(gauge, reference::clover_term(gauge, kappa, term.csw), kappa, psi, phases) + twist;
   }
 };
 
-Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, double csw = 0) {
-  Problem problem{lattice, aggregate, gauge, csw};
+Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, const clover::Parameters& term = {},
+                   const BoundaryAngles& boundary = antiperiodic_in_time) {
+  Problem problem{lattice, aggregate, gauge, term, boundary};
   for (std::uint64_t j = 0; j < null_vectors; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
   return problem;
 }
@@ -187,10 +199,7 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
     fine.push_back(reference::random_field(problem.lattice, 4, seed + 200 + v));
     host.push_back(battery::to_host(fine.back()));
   }
-  const auto d = [&](const reference::Field& psi) {
-    if (problem.csw == 0) return reference::wilson(problem.gauge, kappa, psi);
-    return reference::clover_wilson(problem.gauge, reference::clover_term(problem.gauge, kappa, problem.csw), kappa, psi);
-  };
+  const auto d = [&](const reference::Field& psi) { return problem.product(psi); };
   const Computed computed = compute(problem, blocks, precision, c, host);
   const double rounding = precision == Precision::double_ ? 2e-13 : 2e-4;
   for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
@@ -217,7 +226,10 @@ TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
     const Coord lattice{4, 4, 4, 4}, aggregate{2, 2, 2, 2};
     check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed)), {1, 1, 1, 1}, precision);
     check_against_reference(problem_of(lattice, aggregate, reference::unit_gauge(lattice)), {1, 1, 1, 2}, precision);
-    check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed), 1.3), {1, 1, 2, 2}, precision);
+    const HostGauge random = reference::random_gauge(lattice, seed);
+    check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3}), {1, 1, 2, 2}, precision);
+    check_against_reference(problem_of(lattice, aggregate, random, {.mu = 0.3}, {0.3, 0, 0.5, 1}), {1, 1, 1, 2}, precision);
+    check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3, .mu = -0.2}), {1, 1, 1, 1}, precision);
     const Coord odd{8, 4, 6, 12};
     check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
   }
