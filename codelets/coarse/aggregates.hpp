@@ -58,6 +58,9 @@ class Aggregates {
   void prolong(const Fine& out, const FullField& in, const runtime::Guard& guard = {}) const;
   /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 8 N flop per site that counts, component and vector.
   void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
+  /// out = R of the null vectors as they were before orthonormalise(): triangular, for each is a sum of those that came of it and of the
+  /// ones before it. Half the flop of restrict().
+  void restrict_null_vectors(const FullField& out, const FullField& before) const;
   /// out_j = P of the j-th unit vector of one chirality on all aggregates; N vectors.
   void columns(const FullField& out, int chirality) const;
   /// The last layer of aggregates along a direction.

@@ -50,7 +50,7 @@ struct Aggregates::Task {
   std::int32_t fine_buffer[2], coarse_buffer[2], state_buffer;  ///< -1: none
   std::int32_t aggregate_sites, lanes, count, vectors, components, of_coarse;
   Layer layer;
-  std::int32_t chirality, chunked;
+  std::int32_t chirality, chunked, triangular;
   std::int64_t groups;
   Obedience obedience;
 
@@ -74,6 +74,7 @@ struct Aggregates::Task {
     a.components = components;
     a.layer = layer;
     a.chirality = chirality;
+    a.triangular = triangular;
     return a;
   }
 
@@ -261,6 +262,14 @@ void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::G
   task.layer = layer;
   const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
   submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
+}
+
+void Aggregates::restrict_null_vectors(const FullField& out, const FullField& before) const {
+  auto task = runtime::blank<Task>();
+  task.triangular = 1;
+  const int n = null_vector_count();
+  if (out.even.vectors() != n) throw ShapeError("Aggregates::restrict_null_vectors", "other numbers of vectors");
+  submit(TransferStep::restrict, both(before), &out, {}, task, 8 * fine_components() * n * (n + 1) / 2.0);
 }
 
 void Aggregates::columns(const FullField& out, int chirality) const {

@@ -109,7 +109,8 @@ __global__ void __launch_bounds__(threads)
   const int half = a.components / 2;
   site::Complex<V> sum[rows_at_a_time][Count];
   site::unroll<rows_at_a_time>([&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = {V{0}, V{0}}; }); });
-  for (int k = 0; k < a.aggregate_sites; ++k) {
+  const int sites = a.is_zero(j, vectors.first + Count - 1) ? 0 : a.aggregate_sites;
+  for (int k = 0; k < sites; ++k) {
     const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k], parity = site & 1;
     if (a.fine[parity] == nullptr || !a.layer.has(k)) continue;
     for (int c = chirality * half; c < (chirality + 1) * half; c += 2) {
@@ -126,8 +127,9 @@ __global__ void __launch_bounds__(threads)
     if (!vectors.wanted(t)) return;
     site::unroll<rows_at_a_time>([&](auto r) {
       F* word = coarse::coarse_at(a, coarse_site, row + r, vectors.first + t);
-      word[0] = sum[r][t].re.v;
-      word[coarse::lanes_of_components] = sum[r][t].im.v;
+      const bool zero = a.is_zero(j + r, vectors.first + t);
+      word[0] = zero ? F{0} : sum[r][t].re.v;
+      word[coarse::lanes_of_components] = zero ? F{0} : sum[r][t].im.v;
     });
   });
 }

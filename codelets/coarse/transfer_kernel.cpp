@@ -48,7 +48,8 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
         for (int k = 0; k < a.aggregate_sites; ++k) {
           const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
           if (a.fine[site & 1] == nullptr || !a.layer.has(k)) continue;
-          for (int row = 0; row < rows; ++row) coarse::restrict_site<Kind, count, V>(a, site, row, lane, first, sums[row]);
+          for (int row = 0; row < rows; ++row)
+            if (!a.is_zero(row % a.count, first + count - 1)) coarse::restrict_site<Kind, count, V>(a, site, row, lane, first, sums[row]);
         }
         for (int row = 0; row < rows; ++row)
           for (int t = 0; t < count; ++t) {
@@ -57,8 +58,9 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
             sums[row][t].im.store(im);
             for (int l = 0; l < VL; ++l) {
               F* word = coarse::coarse_at(a, a.places[group * a.lanes + lane + l], row, first + t);
-              word[0] = re[l];
-              word[coarse::lanes_of_components] = im[l];
+              const bool zero = a.is_zero(row % a.count, first + t);
+              word[0] = zero ? F{0} : re[l];
+              word[coarse::lanes_of_components] = zero ? F{0} : im[l];
             }
           }
       });

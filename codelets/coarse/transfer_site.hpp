@@ -34,6 +34,9 @@ struct TransferArguments {
   int components;                              ///< of fine vectors: one chirality's, then the other's
   Layer layer;                                 ///< restrict: the sites that count
   int chirality;                               ///< columns
+  int triangular;                              ///< restrict: component j of vector i is known to be zero where j > i
+
+  QUARKSTAR_HD bool is_zero(int j, int vector) const { return triangular != 0 && j > vector; }
 };
 
 inline constexpr int lanes_of_components = 8;

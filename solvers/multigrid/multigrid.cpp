@@ -180,7 +180,7 @@ void Multigrid::coarsen(EvenOdd& fine) {
     if (last) break;
     step(number, "restriction", [&] {
       const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
-      space.aggregates.restrict(restricted, coarse::Aggregates::both(*raw));
+      space.aggregates.restrict_null_vectors(restricted, *raw);
       normalise(spaces_[level + 1]->test, restricted.odd);
     });
     next = std::make_unique<coarse::CoarseOperator>(space.matrices, settings_.null_vectors);

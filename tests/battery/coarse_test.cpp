@@ -125,6 +125,7 @@ Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge
 struct Computed {
   std::vector<HostField> null_vectors, prolonged;
   std::vector<CoarseVector> restricted, restricted_odd, image;
+  std::vector<CoarseVector> of_null_vectors;  ///< R of the null vectors before they are orthonormal
   std::vector<CoarseVector> again;            ///< the image by the even-odd system's blocks
   std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
   std::vector<CoarseVector> solved, odd;      ///< by the dense inverse from schur, and x, on odd sites
@@ -143,7 +144,9 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, null_vectors);
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
-  for (const int parity : {0, 1}) transfer::load(aggregates.null_vectors().of(parity), noise);
+  const FullField before(prepared->lattice(), spinor_components, null_vectors);
+  for (const FullField* field : {&aggregates.null_vectors(), &before})
+    for (const int parity : {0, 1}) transfer::load(field->of(parity), noise);
   aggregates.orthonormalise();
   coarse::CoarseMatrices matrices(aggregates);
   const auto m = prepared->system(null_vectors, same_for_all(kappa));
@@ -184,6 +187,9 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   result.restricted = stored(image);
   aggregates.restrict(image, {nullptr, &fine.odd});
   result.restricted_odd = stored(image);
+  const FullField triangle = aggregates.coarse_field(null_vectors);
+  aggregates.restrict_null_vectors(triangle, before);
+  result.of_null_vectors = stored(triangle);
   session.wait_all();
   return result;
 }
@@ -202,8 +208,10 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
   const auto d = [&](const reference::Field& psi) { return problem.product(psi); };
   const Computed computed = compute(problem, blocks, precision, c, host);
   const double rounding = precision == Precision::double_ ? 2e-13 : 2e-4;
-  for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+  for (std::size_t j = 0; j < computed.null_vectors.size(); ++j) {
     CHECK(reference::max_difference(battery::to_reference(computed.null_vectors[j]), space.null_vectors()[j]) < rounding);
+    CHECK(difference(computed.of_null_vectors[j], space.restrict(problem.noise[j])) < rounding);
+  }
   for (std::size_t v = 0; v < c.size(); ++v) {
     CHECK(reference::max_difference(battery::to_reference(computed.prolonged[v]), space.prolong(c[v])) < rounding);
     CHECK(difference(computed.restricted[v], space.restrict(fine[v])) < rounding);
@@ -249,8 +257,10 @@ TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture a
   for (const Precision precision : {Precision::double_, Precision::single}) {
     const Computed expected = compute(problem, {1, 1, 1, 1}, precision, c, fine);
     const auto check = [&](const Computed& computed, std::size_t first) {
-      for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+      for (std::size_t j = 0; j < computed.null_vectors.size(); ++j) {
         CHECK(battery::same_bits(computed.null_vectors[j], expected.null_vectors[j]));
+        CHECK(same_numbers(computed.of_null_vectors[j], expected.of_null_vectors[j]));
+      }
       for (std::size_t v = 0; v < computed.image.size(); ++v) {
         CHECK(battery::same_bits(computed.prolonged[v], expected.prolonged[first + v]));
         CHECK(same_numbers(computed.restricted[v], expected.restricted[first + v]));

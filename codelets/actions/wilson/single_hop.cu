@@ -21,9 +21,14 @@ __global__ void __launch_bounds__(threads_of_block)
   const std::int32_t* left_out = obedience.left_out(status);
   if (id >= threads || (left_out != nullptr && left_out[vector] != 0)) return;
   const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-  CudaNeighbours<F, W, all_directions, Chunked, Links> neighbours{
-      a,     a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, {a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane}, lane, vector, a.vectors,
-      V{sign}};
+  CudaNeighbours<F, W, all_directions, Chunked, Links> neighbours{a,
+                                                                  a.neighbours + outer * 8,
+                                                                  a.faces_at + std::size_t{i} * 8,
+                                                                  {a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane},
+                                                                  lane,
+                                                                  vector,
+                                                                  a.vectors,
+                                                                  V{sign}};
   site::Spinor<V> r;
   site::unroll<12>([&](auto c) { r[c / 3][c % 3] = {V{0}, V{0}}; });
   site::unroll<4>([&](auto mu) {
@@ -62,9 +67,9 @@ void launch_single_hop(const wilson::KernelChoice& choice, const wilson::Hopping
   runtime::check_launch("wilson single hop");
 }
 
-#define QUARKSTAR_SINGLE_HOP_LAUNCH(F)                                                                                         \
-  template void launch_single_hop(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t,               \
-                                  const VectorStatus*, Obedience, runtime::CudaStream);
+#define QUARKSTAR_SINGLE_HOP_LAUNCH(F)                                                                                                \
+  template void launch_single_hop(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t, const VectorStatus*, \
+                                  Obedience, runtime::CudaStream);
 QUARKSTAR_SINGLE_HOP_LAUNCH(float)
 QUARKSTAR_SINGLE_HOP_LAUNCH(double)
 
