@@ -1,7 +1,9 @@
+#include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
 #include "codelets/coarse/operator_cuda.hpp"
 #include "codelets/coarse/threads_cuda.cuh"
+#include "runtime/gpu/cuda_launch.cuh"
 
 #include <cuda_runtime.h>
 
@@ -16,19 +18,10 @@ constexpr unsigned threads = 128;
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
-/// Ordinary loads, of shared memory.
-struct SharedLoads {
-  template <class Bits>
-  static __device__ __forceinline__ Bits bits(const Bits* p) {
-    return *p;
-  }
-};
-
 /// sum_t += columns of one group of components times these components of vector t, for Rows rows of a group that follow each other and
-/// Count vectors, whose places in a group of components are `at` words behind its first. matrix: of the first of these rows and columns.
-template <class Loads, int Rows, int Count, class F>
-__device__ __forceinline__ void multiply_columns(const F* matrix, const F* from, const int (&at)[Count],
-                                                 site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+/// Count vectors. matrix: of the first of these rows and columns; vector t is at[t] words behind `from`.
+template <class Loads, int Rows, int Count, class F, class At>
+__device__ __forceinline__ void multiply_columns(const F* matrix, const F* from, const At& at, site::Complex<Lane<F>> (&sum)[Rows][Count]) {
   constexpr int lanes = coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
   site::unroll<lanes / chunk>([&](auto part) {
     F re[Count][chunk], im[Count][chunk];
@@ -52,23 +45,15 @@ __device__ __forceinline__ void multiply_columns(const F* matrix, const F* from,
   });
 }
 
-/// coarse::multiply_block() for Rows rows of a group that follow each other and Count vectors, placed as above.
-template <int Rows, int Count, class F, class Arguments>
-__device__ __forceinline__ void multiply_block(const Arguments& a, const F* matrix, const F* from, const int (&at)[Count],
-                                               site::Complex<Lane<F>> (&sum)[Rows][Count]) {
-  constexpr int words = 2 * coarse::lanes_of_components;
-  for (int column_group = 0; column_group < a.groups; ++column_group) {
-    multiply_columns<CachedLoads>(matrix, from, at, sum);
-    matrix += coarse::lanes_of_components * words;
-    from += a.vectors * words;
-  }
-}
+/// Vectors of a group of components that follow each other.
+struct VectorsInRow {
+  __device__ constexpr int operator[](int t) const { return t * 2 * coarse::lanes_of_components; }
+};
 
 /// out_v = sum_v, or base_v -+ sum_v, for Rows rows of a group from `lane` on.
 template <int Rows, int Count, class F>
 __device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a, std::size_t outer, int group, int lane,
-                                           const int (&at)[Count], const VectorsOfThread<Count>& vectors,
-                                           const site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+                                           const VectorsOfThread<Count>& vectors, const site::Complex<Lane<F>> (&sum)[Rows][Count]) {
   constexpr int words = 2 * coarse::lanes_of_components;
   const std::size_t begin =
       (outer * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors * words) +
@@ -76,7 +61,7 @@ __device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a
   site::unroll<Count>([&](auto t) {
     if (!vectors.wanted(t)) return;
     site::unroll<Rows>([&](auto row) {
-      const std::size_t word = begin + static_cast<std::size_t>(at[t] + row);
+      const std::size_t word = begin + static_cast<std::size_t>(vectors.number(t) * words + row);
       site::Complex<Lane<F>> result = sum[row][t];
       if (a.base != nullptr) {
         const site::Complex<Lane<F>> base{{a.base[word]}, {a.base[word + coarse::lanes_of_components]}};
@@ -88,129 +73,128 @@ __device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a
   });
 }
 
-/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors: of a product of Rows by Count numbers only
-/// Rows + Count are read. The threads of a site follow each other, so that those of other vectors find its matrices in the cache.
-template <int Rows, int Count, class F>
-__global__ void __launch_bounds__(threads)
-    operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
-  using V = Lane<F>;
-  constexpr int words = 2 * coarse::lanes_of_components, lanes = coarse::lanes_of_components / Rows;
-  const std::uint64_t id = thread_number();
-  if (idles(idle) || id >= work) return;
-  const auto groups = static_cast<std::uint64_t>(a.groups), threads_of_site = groups * lanes;
-  const std::uint64_t in_site = id % threads_of_site, place = id / threads_of_site;
-  const auto parts = static_cast<std::uint64_t>((a.vectors + Count - 1) / Count);
-  const VectorsOfThread<Count> vectors{static_cast<int>(place % parts) * Count, a.vectors - 1, a.left_out};
-  if (vectors.none()) return;
-  int at[Count];
-  for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
-  const auto lane = static_cast<int>(in_site % lanes) * Rows;
-  const std::uint64_t group = in_site / lanes;
-  coarse::Sources<F> sources;
-  const std::size_t outer = coarse::find_sources(a, static_cast<std::uint32_t>(place / parts), sources);
-  const auto block_words = static_cast<std::size_t>(a.groups * coarse::lanes_of_components * words);
-  const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
-  const F* matrix = a.matrices + (site * groups + group) * (coarse::blocks_per_site * block_words) + lane;
-  site::Complex<V> sum[Rows][Count];
-  site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
-  for (int b = a.first_block; b < a.end_block; ++b)
-    multiply_block(a, matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words, sources.from[b], at, sum);
-  store_rows(a, outer, static_cast<int>(group), lane, at, vectors, sum);
-}
+/// What a block of threads of operator_range() has, and keeps in shared memory: `stages` times some columns of one block of its sites'
+/// matrices and the components that they meet of its vectors, of which one is multiplied while the others come. A thread has Rows rows of a
+/// group and Count vectors, a *part* of them: of a product of Rows by Count numbers only Rows + Count are read.
+template <class F, int Rows, int Count>
+struct Staging {
+  static constexpr int stages = 3, most_sites = 4, lanes = coarse::lanes_of_components, tiles = lanes / Rows;
+  static constexpr int vector_words = 2 * lanes, group_words = lanes * vector_words;
+  static constexpr int padding = 8;  ///< words, so that threads which follow each other read other banks
+  int groups, vectors;               ///< vectors: of the block of threads, of the last block fewer
+  int column_groups, sites;          ///< groups of columns of a stage
 
-/// Of staged_operator_range(): stages of the pipeline, sites and threads of a block, and the shared memory that its stages may take.
-constexpr int stages = 3, most_sites_of_block = 4, most_staged_threads = 256;
-constexpr std::size_t most_shared_bytes = 48 * 1024 - sizeof(float*) * 9 * most_sites_of_block;
-
-/// What one stage holds of one site: eight columns of one block of its matrix, [group of rows][column][re, im][row of the group], and the
-/// components of the vectors that they meet, [vector][re, im][component].
-struct Stage {
-  static constexpr int lanes = coarse::lanes_of_components, x_words = 2 * lanes, group_words = lanes * x_words;
-  static constexpr int padded_group_words = group_words + 8;  ///< so that threads of several groups of rows meet other banks
-  int groups, vectors;
-  QUARKSTAR_HD constexpr int words() const { return groups * padded_group_words + vectors * x_words; }
+  QUARKSTAR_HD constexpr int parts() const { return (vectors + Count - 1) / Count; }
+  QUARKSTAR_HD constexpr int threads_of_site() const { return groups * tiles * parts(); }
+  /// Of a group of rows, [column][re, im][row of the group], and of a group of columns of a part, [vector][re, im][component].
+  QUARKSTAR_HD constexpr int rows_words() const { return column_groups * group_words + padding; }
+  static constexpr int part_words = Count * vector_words + padding;
+  QUARKSTAR_HD constexpr int matrix_words() const { return groups * rows_words(); }
+  QUARKSTAR_HD constexpr int site_words() const { return matrix_words() + column_groups * parts() * part_words; }
+  QUARKSTAR_HD constexpr int stage_words() const { return sites * site_words(); }
+  constexpr std::size_t block_bytes() const { return sizeof(F) * static_cast<std::size_t>(stages * stage_words()); }
 };
 
-/// 16 bytes to shared memory, past L1; complete after wait_for_copies().
-__device__ __forceinline__ void copy_16(float* to, const float* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
-               : "memory");
-}
-__device__ __forceinline__ void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Until all but the newest `Newest` groups of copies of this thread have arrived.
-template <int Newest>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(Newest) : "memory");
-}
+/// What one thread copies of each stage: the columns of one group of rows, or one group of components of the vectors of a part, or nothing.
+template <class F>
+struct Piece {
+  const F* from;      ///< of the next stage
+  std::int32_t to;    ///< words behind the begin of a stage
+  std::int32_t next;  ///< words from one stage to the next of the same block of matrices
+  std::uint32_t bytes;
+};
 
-/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors, in single precision. A block has
-/// `sites_of_block` sites; blockDim.x / sites_of_block threads of a site copy what they need of its matrix, which is read once and is
-/// nearly all that is read, to shared memory, two stages before they multiply. The same products and sums in the same order as
-/// operator_range().
-template <int Rows, int Count>
-__global__ void __launch_bounds__(most_staged_threads, 2)
-    staged_operator_range(const __grid_constant__ coarse::OperatorArguments<float> a, const std::int32_t* idle, int sites_of_block) {
-  using V = Lane<float>;
-  constexpr int lanes = Stage::lanes, words = Stage::x_words, tiles = lanes / Rows, chunk = 4;
-  extern __shared__ __align__(16) float shared[];
-  __shared__ const float* from[most_sites_of_block][9];
+/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors. Matrices are nearly all that is read, and are
+/// read once for all vectors of a block of threads; blockIdx.y: which vectors. The same products and sums in the same order on every
+/// device.
+template <class F, int Rows, int Count, int Threads, int Blocks>
+__global__ void __launch_bounds__(Threads, Blocks)
+    operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, const Staging<F, Rows, Count> block) {
+  using Block = Staging<F, Rows, Count>;
+  using V = Lane<F>;
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  __shared__ const F* sources[Block::most_sites][9];
+  __shared__ Arrival arrived[Block::stages];
+  F* staged = reinterpret_cast<F*>(dynamic);
   if (idles(idle)) return;
-  const Stage stage{a.groups, a.vectors};
-  const int threads_of_site = static_cast<int>(blockDim.x) / sites_of_block, mine = static_cast<int>(threadIdx.x) / threads_of_site,
-            thread = static_cast<int>(threadIdx.x) % threads_of_site, row_threads = a.groups * tiles;
-  const std::uint32_t place = blockIdx.x * static_cast<std::uint32_t>(sites_of_block) + static_cast<std::uint32_t>(mine);
+  const int parts = block.parts(), threads_of_site = block.threads_of_site(), mine = static_cast<int>(threadIdx.x) / threads_of_site,
+            thread = static_cast<int>(threadIdx.x) % threads_of_site;
+  const int part = thread % parts, group = thread / parts / Block::tiles, lane = thread / parts % Block::tiles * Rows;
+  const std::uint32_t place = blockIdx.x * static_cast<std::uint32_t>(block.sites) + static_cast<std::uint32_t>(mine);
   const std::uint32_t i = min(place, a.list.count - 1);
   const std::size_t outer = a.list.outer(a.tables, i);
-  for (int b = thread; b < 9; b += threads_of_site) from[mine][b] = coarse::find_source(a, i, outer, b);
-  const VectorsOfThread<Count> vectors{thread / row_threads * Count, a.vectors - 1, a.left_out};
+  for (int b = thread; b < 9; b += threads_of_site) sources[mine][b] = coarse::find_source(a, i, outer, b);
+  const int first_vector = static_cast<int>(blockIdx.y) * block.vectors, count = min(block.vectors, a.vectors - first_vector);
+  const VectorsOfThread<Count> vectors{first_vector + part * Count, first_vector + count - 1, a.left_out};
   const bool wanted = place < a.list.count && !vectors.none();
-  const int row_thread = thread % row_threads, group = row_thread / tiles, lane = row_thread % tiles * Rows;
-  const auto block_words = static_cast<std::size_t>(a.groups * Stage::group_words);
+
   const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
-  const float* matrix = a.matrices + site * static_cast<std::size_t>(a.groups) * (coarse::blocks_per_site * block_words);
-  float* own = shared + mine * stage.words();
-  const int stage_words = sites_of_block * stage.words(), first = a.first_block * a.groups,
-            last = a.end_block * a.groups;  // of (block, column group)
+  const auto block_words = static_cast<std::size_t>(a.groups * Block::group_words);
+  const bool copies_matrix = thread < a.groups;
+  const F* matrix =
+      a.matrices + (site * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(thread)) * (coarse::blocks_per_site * block_words);
+  const int of_vectors = thread - a.groups, copied_part = of_vectors % parts,
+            offset =  // of what is copied, from a site's vectors
+            (of_vectors / parts * a.vectors + first_vector + copied_part * Count) * Block::vector_words;
+  Piece<F> piece{};
+  if (copies_matrix) {
+    const int words = block.column_groups * Block::group_words;
+    piece = {nullptr, thread * block.rows_words(), words, static_cast<std::uint32_t>(words * sizeof(F))};
+  } else if (of_vectors < block.column_groups * parts) {
+    const int words = max(0, min(Count, count - copied_part * Count)) * Block::vector_words;
+    piece = {nullptr, block.matrix_words() + of_vectors * Block::part_words, block.column_groups * a.vectors * Block::vector_words,
+             static_cast<std::uint32_t>(words * sizeof(F))};
+  }
+  piece.to += mine * block.site_words();
+  const auto stage_bytes = static_cast<std::uint32_t>(block.sites * block.column_groups * Block::vector_words *
+                                                      (a.groups * Block::lanes + count) * static_cast<int>(sizeof(F)));
+  const int steps_of_block = a.groups / block.column_groups, first = a.first_block * steps_of_block, last = a.end_block * steps_of_block;
+  if (threadIdx.x == 0)
+    for (auto& barrier : arrived) barrier.init(blockDim.x);
   if (__syncthreads_or(wanted ? 1 : 0) == 0) return;
 
-  const auto fetch = [&](int step, int slot) {
-    const int b = step / a.groups, column_group = step % a.groups;
-    const float* columns = matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words +
-                           static_cast<std::size_t>(column_group * Stage::group_words);
-    const float* x = from[mine][b] + static_cast<std::size_t>(column_group * a.vectors * words);
-    float* to = own + slot * stage_words;
-    constexpr int of_group = Stage::group_words / chunk;
-    for (int c = thread; c < a.groups * of_group; c += threads_of_site) {
-      const int g = c / of_group, in_group = c % of_group * chunk;
-      copy_16(to + g * Stage::padded_group_words + in_group,
-              columns + static_cast<std::size_t>(g) * (coarse::blocks_per_site * block_words) + in_group);
+  int next_block = a.first_block, left_of_block = 0, to_slot = 0;
+  const auto fetch = [&](int step) {
+    Arrival& barrier = arrived[to_slot];
+    F* to = staged + to_slot * block.stage_words() + piece.to;
+    to_slot = to_slot == Block::stages - 1 ? 0 : to_slot + 1;
+    if (step >= last) return;
+    if (left_of_block == 0) {
+      piece.from = copies_matrix ? matrix + static_cast<std::size_t>(next_block == 0 ? a.self_block : next_block) * block_words
+                                 : sources[mine][next_block] + offset;
+      left_of_block = steps_of_block;
+      ++next_block;
     }
-    to += a.groups * Stage::padded_group_words;
-    for (int c = thread * chunk; c < a.vectors * words; c += threads_of_site * chunk) copy_16(to + c, x + c);
+    --left_of_block;
+    if (threadIdx.x == 0) barrier.expect(stage_bytes);
+    if (piece.bytes > 0) barrier.copy(to, piece.from, piece.bytes);
+    barrier.done();
+    piece.from += piece.next;
   };
-
   site::Complex<V> sum[Rows][Count];
   site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
-  int at[Count];
-  for (int t = 0; t < Count; ++t) at[t] = vectors.number(t) * words;
-  for (int step = first; step < first + stages - 1; ++step) {
-    if (step < last) fetch(step, step - first);
-    end_of_copies();
-  }
+  for (int ahead = 0; ahead < Block::stages - 1; ++ahead) fetch(first + ahead);
+  const F* of_rows = staged + mine * block.site_words() + group * block.rows_words() + lane;
+  const F* of_part = staged + mine * block.site_words() + block.matrix_words() + part * Block::part_words;
   int slot = 0;
+  std::uint32_t phase = 0;
   for (int step = first; step < last; ++step) {
-    wait_for_copies<stages - 2>();
-    __syncthreads();  // all have multiplied what the next stage overwrites, and what all copied has arrived
-    if (const int next = step + stages - 1; next < last) fetch(next, slot == 0 ? stages - 1 : slot - 1);
-    end_of_copies();
-    if (wanted) {
-      const float* slot_words = own + slot * stage_words;
-      multiply_columns<SharedLoads>(slot_words + group * Stage::padded_group_words + lane,
-                                    slot_words + a.groups * Stage::padded_group_words, at, sum);
+    if (step > first) __syncthreads();  // all have multiplied what the next stage overwrites
+    fetch(step + Block::stages - 1);
+    arrived[slot].wait(phase);
+    const F *rows = of_rows + slot * block.stage_words(), *x = of_part + slot * block.stage_words();
+#pragma unroll 1
+    for (int c = 0; c < block.column_groups; ++c) {
+      multiply_columns<SharedLoads>(rows, x, VectorsInRow{}, sum);
+      rows += Block::group_words;
+      x += parts * Block::part_words;
     }
-    slot = slot == stages - 1 ? 0 : slot + 1;
+    if (++slot == Block::stages) {
+      slot = 0;
+      phase ^= 1;
+    }
   }
-  if (wanted) store_rows(a, outer, group, lane, at, vectors, sum);
+  if (wanted) store_rows(a, outer, group, lane, vectors, sum);
 }
 
 /// coarse::multiply_dense_rows() with a thread per row and Count vectors.
@@ -231,7 +215,14 @@ __global__ void __launch_bounds__(threads)
   const F* matrix = a.rows(outer, group) + lane;
   site::Complex<Lane<F>> sum[1][Count];
   for (auto& s : sum[0]) s = {Lane<F>{0}, Lane<F>{0}};
-  for (int site = 0; site < a.column_sites; ++site, matrix += a.block_words()) multiply_block(a, matrix, a.column_vector(site), at, sum);
+  for (int site = 0; site < a.column_sites; ++site) {
+    const F* from = a.column_vector(site);
+    for (int column_group = 0; column_group < a.groups; ++column_group) {
+      multiply_columns<CachedLoads>(matrix, from, at, sum);
+      matrix += coarse::lanes_of_components * words;
+      from += a.vectors * words;
+    }
+  }
   F* out = a.out + (outer * groups + static_cast<std::size_t>(group)) * static_cast<std::size_t>(a.vectors * words) + lane;
   site::unroll<Count>([&](auto t) {
     if (!vectors.wanted(t)) return;
@@ -276,45 +267,45 @@ __global__ void __launch_bounds__(threads) multiply_inverse_range(F* matrices, i
   coarse::multiply_by_inverse<Lane<F>>(m, 1 + place / components, place % components);
 }
 
-/// False where a block would be too large, or have less than a warp. Rows and vectors of a thread: docs/results/2026-11-28-h200.md.
-bool launch_staged(const coarse::OperatorArguments<float>& a, const std::int32_t* idle, runtime::CudaStream stream) {
-  if (a.list.count == 0) return true;
-  const Stage stage{a.groups, a.vectors};
-  const std::size_t site_bytes = sizeof(float) * static_cast<std::size_t>(stages * stage.words());
-  const auto launch = [&](auto rows, auto count) {
-    const int of_site = a.groups * (Stage::lanes / rows) * ((a.vectors + count - 1) / count);
-    const int sites = std::min({most_sites_of_block, static_cast<int>(most_shared_bytes / site_bytes), 128 / of_site});
-    const int of_block = std::max(sites, 1), threads_of_block = of_block * of_site;
-    if (threads_of_block > most_staged_threads || threads_of_block < 32 || site_bytes > most_shared_bytes) return false;
-    const auto blocks = (a.list.count + static_cast<std::uint32_t>(of_block) - 1) / static_cast<std::uint32_t>(of_block);
-    staged_operator_range<rows, count>
-        <<<blocks, static_cast<unsigned>(threads_of_block), static_cast<std::size_t>(of_block) * site_bytes, stream>>>(a, idle, of_block);
-    runtime::check_launch("coarse.operator");
-    return true;
-  };
-  // Few sites: more threads for each, as far as a block holds them.
-  constexpr std::uint32_t few_sites = 2048;
-  if (a.list.count < few_sites && (a.vectors > 8 ? launch(site::Index<2>{}, site::Index<3>{}) : launch(site::Index<2>{}, site::Index<2>{})))
-    return true;
-  return a.vectors > 8 ? launch(site::Index<4>{}, site::Index<6>{}) : launch(site::Index<4>{}, site::Index<4>{});
+template <class F, int Rows, int Count, int Threads, int Blocks>
+void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, int most_vectors, int most_sites,
+                     std::size_t most_bytes, runtime::CudaStream stream) {
+  using Block = Staging<F, Rows, Count>;
+  const int batches = (a.vectors + most_vectors - 1) / most_vectors;
+  Block block{a.groups, (a.vectors + batches - 1) / batches, 1, 1};
+  if (most_sites == 1) {
+    // Few sites: long stages, which wait seldom.
+    const auto fits = [&](int column_groups) { return Block{block.groups, block.vectors, column_groups, 1}.block_bytes() <= most_bytes; };
+    for (int column_groups = 2; column_groups <= a.groups; ++column_groups)
+      if (a.groups % column_groups == 0 && fits(column_groups)) block.column_groups = column_groups;
+  } else {
+    block.sites =
+        std::clamp(std::min(Threads / block.threads_of_site(), static_cast<int>(most_bytes / block.block_bytes())), 1, most_sites);
+  }
+  const auto sites = static_cast<std::uint32_t>(block.sites);
+  runtime::launch_with_shared_memory(operator_range<F, Rows, Count, Threads, Blocks>, block.block_bytes(), false,
+                                     dim3((a.list.count + sites - 1) / sites, static_cast<unsigned>(batches)),
+                                     static_cast<unsigned>(block.sites * block.threads_of_site()), stream, a, idle, block);
 }
 
 }  // namespace
 
+// Rows and vectors of a thread, blocks and stages: docs/results/2026-11-29-h200.md.
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
-  const auto launch = [&](auto rows, auto count) {
-    const auto parts = static_cast<std::uint64_t>((a.vectors + count - 1) / count);
-    const std::uint64_t work = a.list.count * parts * static_cast<std::uint64_t>(a.groups * (coarse::lanes_of_components / rows));
-    if (work > 0) operator_range<rows, count><<<blocks_of(work), threads, 0, stream>>>(a, idle, work);
-  };
-  if constexpr (sizeof(F) == 4) {
-    if (a.vectors > 1 && launch_staged(a, idle, stream)) return;
-  }
-  // In double precision, and what blocks do not hold. Of 1, 2, 4 or 8 rows and 2, 3, 4 or 6 vectors 2 by 6 were the fastest for 4, 8 and 12
-  // vectors (docs/results/2026-11-28-multigrid-h200.md).
-  if (a.vectors == 1) launch(site::Index<1>{}, site::Index<1>{});
-  else launch(site::Index<2>{}, site::Index<6>{});
+  if (a.list.count == 0) return;
+  constexpr std::size_t many_bytes = 56 * 1024, few_bytes = 96 * 1024;
+  constexpr int rows = sizeof(F) == 4 ? 4 : 2, most_parts = rows, tiles = coarse::lanes_of_components / rows;
+  const auto parts = [&](int count) { return (a.vectors + count - 1) / count; };
+  const bool sixes = 6 * parts(6) <= 4 * parts(4);
+  // Where many rows and vectors a thread would leave a GPU too few threads, a thread has fewer.
+  const bool few = a.list.count * static_cast<std::uint64_t>(a.groups * tiles * parts(sixes ? 6 : 4)) <= 24 * 1024;
+  if (a.vectors == 1) launch_operator<F, 1, 1, 128, 4>(a, idle, 1, 1, few_bytes, stream);
+  else if (a.vectors <= 4) launch_operator<F, 2, 2, 256, 2>(a, idle, 4, 1, few_bytes, stream);
+  else if (few && sixes) launch_operator<F, 2, 3, 256, 2>(a, idle, 12, 1, few_bytes, stream);
+  else if (few) launch_operator<F, 2, 2, 256, 2>(a, idle, 8, 1, few_bytes, stream);
+  else if (sixes) launch_operator<F, rows, 6, 128, 3>(a, idle, 6 * most_parts, 4, many_bytes, stream);
+  else launch_operator<F, rows, 4, 128, 4>(a, idle, 4 * most_parts, 4, many_bytes, stream);
   runtime::check_launch("coarse.operator");
 }
 

@@ -3,57 +3,9 @@
 // consecutive sites, whose neighbours then are in L1 for most hops, and the links of a tile, one lane for all vectors, come into shared
 // memory by bulk copies while the tile before is computed.
 #include "codelets/actions/wilson/hopping_cuda.cuh"
+#include "codelets/arch/bulk_copies.cuh"
 
 namespace quarkstar::cuda {
-
-/// What copies bring to shared memory: by the bulk copies of compute capability 9.0, counted by a barrier there; else by the threads.
-class Arrival {
- public:
-  __device__ __forceinline__ void init() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(address(&barrier_)) : "memory");
-#endif
-  }
-  /// Once in each phase, by one thread: how many bytes come.
-  __device__ __forceinline__ void expect([[maybe_unused]] std::uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address(&barrier_)), "r"(bytes) : "memory");
-#endif
-  }
-  /// Starts a copy to shared memory; addresses and `bytes` are multiples of 16.
-  __device__ __forceinline__ void copy(void* to, const void* from, std::uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(to)), "l"(from),
-                 "r"(bytes), "r"(address(&barrier_))
-                 : "memory");
-#else
-    for (std::uint32_t i = 0; i < bytes / 16; ++i) static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
-#endif
-  }
-  /// For the end of a phase, of the given parity. All threads of the block must call it.
-  __device__ __forceinline__ void wait([[maybe_unused]] std::uint32_t parity) const {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("{\n.reg .pred there;\nagain_%=:\nmbarrier.try_wait.parity.shared.b64 there, [%0], %1;\n@!there bra again_%=;\n}" ::"r"(
-                     address(&barrier_)),
-                 "r"(parity)
-                 : "memory");
-#else
-    __syncthreads();
-#endif
-  }
-
- private:
-  static __device__ __forceinline__ std::uint32_t address(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
-  std::uint64_t barrier_;
-};
-
-/// Loads from shared memory.
-struct SharedLoads {
-  template <class Bits>
-  static __device__ __forceinline__ Bits bits(const Bits* p) {
-    return *p;
-  }
-};
 
 /// Sites of a tile: as many as fill a multiprocessor's registers with one block (128 for each thread, 255 in double precision), so that the
 /// sites in L1 are neighbours. Half a warp of sites at least, whose summands of a vector are added together. G: vectors of a group.
@@ -104,13 +56,15 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   const auto fetch = [&](int tile) {
     const std::uint32_t begin = first + tile * at_a_time;
     if (thread == 0) links.arrived[tile & 1].expect(min(sites - begin, static_cast<std::uint32_t>(at_a_time)) * Links::site_bytes);
-    if (thread < at_a_time && begin + thread < sites)
+    if (thread >= at_a_time) return;
+    if (begin + thread < sites)
       links.arrived[tile & 1].copy(links.stored[tile & 1][thread], a.links + outer_site(begin + thread) * (8 * Links::words),
                                    Links::site_bytes);
+    links.arrived[tile & 1].done();
   };
   if (thread == 0) {
-    links.arrived[0].init();
-    links.arrived[1].init();
+    links.arrived[0].init(at_a_time);
+    links.arrived[1].init(at_a_time);
   }
   __syncthreads();
   fetch(0);
