@@ -3,6 +3,7 @@
 #include "codelets/actions/submit_together.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/graph/scalar.hpp"
+#include "runtime/system/error.hpp"
 
 #include <cmath>
 
@@ -46,6 +47,11 @@ class EvenOdd : public LinearOperator {
   virtual void reconstruct(const Field& other, const FullField& b, const Field& x) = 0;
   /// out = factor M x, or factor M^+ x, on the sites of out's parity.
   virtual void times_m(const Field& out, const FullField& x, double factor, bool adjoint = false, const runtime::Guard& guard = {}) = 0;
+  /// out = what M takes to the sites of out's parity from their neighbours forward along direction mu: of an M whose hops are
+  /// gamma_5-hermitian, so that those backward follow. Throws ShapeError of others, which multigrid is not for.
+  virtual void forward_hop(const Field& /*out*/, const FullField& /*x*/, int /*mu*/) {
+    throw ShapeError("EvenOdd::forward_hop", "an operator without single hops");
+  }
   /// out = M^+ x, both parities.
   void adjoint_m(const FullField& out, const FullField& x, const runtime::Guard& guard = {}) {
     submit_together([&] {

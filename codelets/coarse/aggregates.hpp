@@ -43,8 +43,6 @@ class Aggregates {
   int fine_components() const { return null_vectors_.even.components(); }
   /// N fine vectors, to be written before the first use.
   const FullField& null_vectors() const { return null_vectors_; }
-  /// Last bits of coarse coordinates (Colours), for each coarse site of a block; frozen.
-  const runtime::Handle& colours(int block) const { return colours_[static_cast<std::size_t>(block)]; }
   FullField coarse_field(int vectors) const { return {coarse_, components(), vectors}; }
 
   /// Of even and odd sites; nullptr: zero there, or not wanted.
@@ -58,14 +56,15 @@ class Aggregates {
   void orthonormalise() const;
   /// out_v = P in_v. 8 N flop per site, component and vector.
   void prolong(const Fine& out, const FullField& in, const runtime::Guard& guard = {}) const;
-  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate; other aggregates than those of the mask's colours may
-  /// be anything then. 8 N flop per site that counts, component and vector.
-  void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {},
-                const Colours& mask = {}) const;
-  /// out_j = P of the j-th unit vector of one chirality on all aggregates of some colours, zero elsewhere; N vectors.
-  void columns(const FullField& out, int chirality, const Colours& mask) const;
-  /// The first layer of aggregates that a hop along a direction (2 mu: +mu) leaves them from.
-  Layer edge(int direction) const;
+  /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 8 N flop per site that counts, component and vector.
+  void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
+  /// out = R of the null vectors as they were before orthonormalise(): triangular, for each is a sum of those that came of it and of the
+  /// ones before it. Half the flop of restrict().
+  void restrict_null_vectors(const FullField& out, const FullField& before) const;
+  /// out_j = P of the j-th unit vector of one chirality on all aggregates; N vectors.
+  void columns(const FullField& out, int chirality) const;
+  /// The last layer of aggregates along a direction.
+  Layer edge(int mu) const;
 
  private:
   struct Task;
@@ -75,7 +74,7 @@ class Aggregates {
   LatticePointer fine_, coarse_;
   Coord extents_;
   FullField null_vectors_;
-  std::vector<runtime::Handle> tables_, colours_;  ///< by block: sites, then places (TransferArguments); colours
+  std::vector<runtime::Handle> tables_;  ///< by block: sites, then places (TransferArguments)
 };
 
 }  // namespace quarkstar::coarse

@@ -43,15 +43,14 @@ runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, 
           }};
 }
 
-/// Buffers: tables, colours, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones of both,
+/// Buffers: tables, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones of both,
 /// and the state, where there are these.
 struct Aggregates::Task {
   TransferStep step;
   std::int32_t fine_buffer[2], coarse_buffer[2], state_buffer;  ///< -1: none
-  std::int32_t aggregate_sites, lanes, count, vectors, components, coarse_sites, of_coarse;
+  std::int32_t aggregate_sites, lanes, count, vectors, components, of_coarse;
   Layer layer;
-  Colours mask;
-  std::int32_t chirality, chunked;
+  std::int32_t chirality, chunked, triangular;
   std::int64_t groups;
   Obedience obedience;
 
@@ -62,9 +61,8 @@ struct Aggregates::Task {
     TransferArguments<F> a{};
     a.sites = call.buffer<const std::uint32_t>(0);
     a.places = a.sites + groups * aggregate_sites;
-    a.colours = call.buffer<const std::uint32_t>(1);
     for (int parity = 0; parity < 2; ++parity) {
-      a.null_vectors[parity] = call.buffer<F>(2 + parity);
+      a.null_vectors[parity] = call.buffer<F>(1 + parity);
       a.fine[parity] = fine_buffer[parity] < 0 ? nullptr : call.buffer<F>(fine_buffer[parity]);
       a.coarse[parity] = coarse_buffer[parity] < 0 ? nullptr : call.buffer<F>(coarse_buffer[parity]);
     }
@@ -74,10 +72,9 @@ struct Aggregates::Task {
     a.count = count;
     a.vectors = vectors;
     a.components = components;
-    a.coarse_sites = coarse_sites;
     a.layer = layer;
-    a.mask = mask;
     a.chirality = chirality;
+    a.triangular = triangular;
     return a;
   }
 
@@ -154,19 +151,17 @@ Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Co
   if (fine->precision() == Precision::half || fine->vectors_in_lanes() > 1)
     throw ShapeError("Aggregates", "vectors in half precision, or in lanes");
   tables_.resize(static_cast<std::size_t>(fine->block_count()));
-  colours_.resize(tables_.size());
   for (const int b : fine->local_blocks()) make_tables(b);
 }
 
 void Aggregates::make_tables(int b) {
   const BlockShape &fine = fine_->block(b).shape(), &coarse = coarse_->block(b).shape();
-  const Coord& origin = coarse_->block(b).block().origin;
   Coord number{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (fine.outer[mu] % extents_[mu] != 0) throw ShapeError("Aggregates", "the lattice's lanes cut an aggregate");
     number[mu] = fine.outer[mu] / extents_[mu];
   }
-  std::vector<std::uint32_t> sites, places, colours(2 * static_cast<std::size_t>(coarse.outer_sites()));
+  std::vector<std::uint32_t> sites, places;
   for (std::int64_t group = 0; group < volume(number); ++group) {
     const Coord of_group = coordinates(group, number);
     Coord first{};
@@ -180,24 +175,17 @@ void Aggregates::make_tables(int b) {
       Coord place = fine.local_site({position.parity, position.outer, lane});
       for (std::size_t mu = 0; mu < 4; ++mu) place[mu] /= extents_[mu];
       const SitePosition on_coarse = coarse.locate(place);
-      const int index = on_coarse.parity * coarse.outer_sites() + on_coarse.outer;
       places.push_back(2 * static_cast<std::uint32_t>(on_coarse.outer) + static_cast<std::uint32_t>(on_coarse.parity));
-      for (std::size_t mu = 0; mu < 4; ++mu)
-        colours[static_cast<std::size_t>(index)] |= static_cast<std::uint32_t>((origin[mu] + place[mu]) & 1) << mu;
     }
   }
   sites.insert(sites.end(), places.begin(), places.end());
-  const auto frozen = [](const std::vector<std::uint32_t>& table) {
-    runtime::Handle handle(table.size() * sizeof(std::uint32_t));
-    {
-      const runtime::HostView<std::uint32_t> view(handle, runtime::HostAccess::overwrite);
-      std::copy(table.begin(), table.end(), view.get());
-    }
-    handle.freeze();
-    return handle;
-  };
-  tables_[static_cast<std::size_t>(b)] = frozen(sites);
-  colours_[static_cast<std::size_t>(b)] = frozen(colours);
+  runtime::Handle table(sites.size() * sizeof(std::uint32_t));
+  {
+    const runtime::HostView<std::uint32_t> view(table, runtime::HostAccess::overwrite);
+    std::copy(sites.begin(), sites.end(), view.get());
+  }
+  table.freeze();
+  tables_[static_cast<std::size_t>(b)] = std::move(table);
 }
 
 void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* coarse, const runtime::Guard& guard, Task task,
@@ -228,9 +216,8 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
   const auto written = [&](const runtime::Handle& handle) { return guard.keeps ? runtime::inout(handle) : runtime::out(handle); };
   for (const int b : fine_->local_blocks()) {
     const BlockGeometry& geometry = fine_->block(b);
-    task.coarse_sites = coarse_->block(b).outer_sites();
     task.groups = geometry.outer_sites() * std::int64_t{2} / task.aggregate_sites;
-    runtime::AccessList accesses{runtime::in(tables_[static_cast<std::size_t>(b)]), runtime::in(colours(b))};
+    runtime::AccessList accesses{runtime::in(tables_[static_cast<std::size_t>(b)])};
     const auto add = [&](const runtime::Access& access) {
       accesses.push_back(access);
       return static_cast<std::int32_t>(accesses.size()) - 1;
@@ -270,28 +257,31 @@ void Aggregates::prolong(const Fine& out, const FullField& in, const runtime::Gu
          parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
 }
 
-void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer,
-                          const Colours& mask) const {
+void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
   auto task = runtime::blank<Task>();
   task.layer = layer;
-  task.mask = mask;
-  const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0),
-               part = (layer.stride == 0 ? 1.0 : 1.0 / layer.extent) * mask.count() / 16;
+  const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
   submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
 }
 
-void Aggregates::columns(const FullField& out, int chirality, const Colours& mask) const {
+void Aggregates::restrict_null_vectors(const FullField& out, const FullField& before) const {
   auto task = runtime::blank<Task>();
-  task.mask = mask;
+  task.triangular = 1;
+  const int n = null_vector_count();
+  if (out.even.vectors() != n) throw ShapeError("Aggregates::restrict_null_vectors", "other numbers of vectors");
+  submit(TransferStep::restrict, both(before), &out, {}, task, 8 * fine_components() * n * (n + 1) / 2.0);
+}
+
+void Aggregates::columns(const FullField& out, int chirality) const {
+  auto task = runtime::blank<Task>();
   task.chirality = chirality;
   if (out.even.vectors() != null_vector_count()) throw ShapeError("Aggregates::columns", "other numbers of vectors");
   submit(TransferStep::columns, both(out), nullptr, {}, task, 0);
 }
 
-Layer Aggregates::edge(int direction) const {
-  const std::size_t mu = static_cast<std::size_t>(direction / 2);
-  Layer layer{.stride = 1, .extent = extents_[mu], .place = direction % 2 == 0 ? extents_[mu] - 1 : 0};
-  for (std::size_t nu = 0; nu < mu; ++nu) layer.stride *= extents_[nu];
+Layer Aggregates::edge(int mu) const {
+  Layer layer{.stride = 1, .extent = extents_[static_cast<std::size_t>(mu)]};
+  for (int nu = 0; nu < mu; ++nu) layer.stride *= extents_[static_cast<std::size_t>(nu)];
   return layer;
 }
 

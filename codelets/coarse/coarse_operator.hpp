@@ -16,11 +16,11 @@ class CoarseMatrices {
   explicit CoarseMatrices(const Aggregates& aggregates);
   /// Of one coarse site: 20 (2N)^2 reals.
   static std::size_t bytes_per_site(int components, Precision precision);
-  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for N vectors: M is applied 10 times to N
-  /// vectors, and each block's R once. From the columns of one chirality R M makes the sum of a site's nine blocks. From those on
-  /// aggregates with an even coordinate in a direction alone M makes, on the first and last layer in that direction of those with an odd
-  /// one, what hops in; what is left of the image of all columns is from those with an odd coordinate, and tells the same of those with an
-  /// even one. A site's own block is the sum without the others. Waits for tasks before it.
+  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for N vectors. For each chirality's columns R M
+  /// makes the sum of a site's nine blocks, and R on the last layer of aggregates, of M's hops forward along a direction alone, the block
+  /// of that direction. A block backward is the adjoint of the neighbour's block forward, as M's hops are gamma_5-hermitian. A site's own
+  /// block is the sum without the others. Cost: M on 2 N vectors, its forward hops once more, R of 2 N vectors, and on the four layers.
+  /// Waits for tasks before it.
   void compute(const Aggregates& aggregates, EvenOdd& m);
   /// After compute(): A^-1 of each site's own block A, and A^-1 B in the place of each block B between sites. 8 * 8 (2N)^3 flop per site
   /// and those of the inverse. Where A has no inverse there will be no numbers.
@@ -32,7 +32,8 @@ class CoarseMatrices {
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
 
  private:
-  void set_columns(const Aggregates& aggregates, const FullField& images, int block, int first_column, const Colours& mask);
+  void add_columns(const FullField& images, int block, int first_column);
+  void add_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row);
   LatticePointer lattice_;
   int components_;
   bool eliminated_ = false;
@@ -59,6 +60,7 @@ class CoarseOperator : public EvenOdd {
   void reconstruct(const Field& other, const FullField& b, const Field& x, const runtime::Guard& guard);
   /// factor: 1, else ShapeError.
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint = false, const runtime::Guard& guard = {}) override;
+  void forward_hop(const Field& out, const FullField& x, int mu) override;
   /// out = A in on odd sites: 1 - H H is A^-1 times the Schur complement of D_c.
   void times_own(const Field& out, const Field& in, const runtime::Guard& guard);
   double residual_factor(std::size_t) const override { return 1; }
@@ -70,15 +72,15 @@ class CoarseOperator : public EvenOdd {
   int vectors() const override { return vectors_; }
 
  private:
-  /// out = [base -, base +] (block own times self + sum_d block d times others(X + d)); nullptr: without.
+  /// out = [base -, base +] (block own times self + sum_d block d times others(X + d)); nullptr: without. direction: of others alone.
   struct Product {
     const Field* self = nullptr;
     int own = 0;
     const Field *others = nullptr, *base = nullptr;
     bool add = false;
+    int direction = -1;
   };
   void submit(const Field& out, const Product& product, const runtime::Guard& guard);
-  void submit_pack(const Field& in, const runtime::Guard& guard, int block);
   void submit_sites(const Field& out, const Product& product, const runtime::Guard& guard, int block, bool boundary);
 
   const CoarseMatrices& matrices_;

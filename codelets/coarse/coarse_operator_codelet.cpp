@@ -26,7 +26,7 @@ struct SitesTask {
   std::uint32_t neighbours, boundary_faces;
   std::int8_t face_buffer[8];                                                      ///< from first_face on; -1: none
   std::int32_t self_buffer, others_buffer, base_buffer, state_buffer, first_face;  ///< -1: none
-  std::int32_t parity, outer_sites, groups, vectors, self_block, add;
+  std::int32_t parity, outer_sites, groups, vectors, self_block, add, first_block, end_block;
   Obedience obedience;
 
   const VectorStatus* status(Call& call) const { return state_buffer < 0 ? nullptr : call.buffer<const VectorStatus>(state_buffer); }
@@ -52,6 +52,8 @@ struct SitesTask {
     a.vectors = vectors;
     a.self_block = self_block;
     a.add = add;
+    a.first_block = first_block;
+    a.end_block = end_block;
     return a;
   }
 };
@@ -66,22 +68,46 @@ void run_sites(Call& call) {
   call.team().for_range(a.list.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
 }
 
-/// Buffers: matrices, images on even and on odd sites, colours.
+/// What the geometry says of a blank task on the interior or the boundary of a block.
+void describe_sites(SitesTask& task, const BlockGeometry& geometry, int parity, bool boundary) {
+  task.list = site_list(boundary ? geometry.boundary(parity) : geometry.interior(parity));
+  task.neighbours = geometry.neighbours(parity);
+  task.boundary_faces = geometry.boundary_faces(parity);
+  for (std::int8_t& buffer : task.face_buffer) buffer = -1;
+  task.self_buffer = task.others_buffer = task.base_buffer = task.state_buffer = -1;
+  task.parity = parity;
+  task.outer_sites = geometry.outer_sites();
+}
+
+/// Buffers: matrices, geometry, columns on the other parity, faces.
+struct AdjointTask {
+  SitesTask columns;
+  std::int32_t first_row;
+
+  template <class F>
+  AdjointArguments<F> unpack(Call& call) const {
+    return {columns.unpack<F>(call), call.buffer<F>(0), first_row};
+  }
+};
+
+template <class F>
+void run_adjoint(Call& call) {
+  const AdjointArguments<F> a = call.arguments<AdjointTask>().template unpack<F>(call);
+  call.team().for_range(a.columns.list.count, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i)
+      for (int column = 0; column < 2 * a.columns.vectors; ++column)
+        for (int j = 0; j < a.columns.vectors; ++j) add_adjoint_element(a, static_cast<std::uint32_t>(i), column, j);
+  });
+}
+
+/// Buffers: matrices, images on even and on odd sites.
 struct ColumnsTask {
-  Colours mask;
   std::int32_t outer_sites, block, first_column, count;
 
   std::int64_t sites() const { return std::int64_t{2} * outer_sites; }
   template <class F>
   ColumnArguments<F> unpack(Call& call) const {
-    return {call.buffer<F>(0),
-            {call.buffer<const F>(1), call.buffer<const F>(2)},
-            call.buffer<const std::uint32_t>(3),
-            mask,
-            outer_sites,
-            block,
-            first_column,
-            count};
+    return {call.buffer<F>(0), {call.buffer<const F>(1), call.buffer<const F>(2)}, outer_sites, block, first_column, count};
   }
 };
 
@@ -92,7 +118,7 @@ void run_columns(Call& call) {
   call.team().for_range(task.sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t site = begin; site < end; ++site)
       for (int row = 0; row < 2 * a.count; ++row)
-        for (int j = 0; j < a.count; ++j) set_element(a, static_cast<std::size_t>(site), row, j);
+        for (int j = 0; j < a.count; ++j) add_column_element(a, static_cast<std::size_t>(site), row, j);
   });
 }
 
@@ -149,7 +175,11 @@ void run_sites_on_cuda(Call& call) {
 template <class F>
 void run_columns_on_cuda(Call& call) {
   const auto& task = call.arguments<ColumnsTask>();
-  cuda::launch_set_columns(task.unpack<F>(call), task.sites(), stream_of(call));
+  cuda::launch_add_columns(task.unpack<F>(call), task.sites(), stream_of(call));
+}
+template <class F>
+void run_adjoint_on_cuda(Call& call) {
+  cuda::launch_add_adjoint(call.arguments<AdjointTask>().template unpack<F>(call), stream_of(call));
 }
 template <class F>
 void run_eliminate_on_cuda(Call& call) {
@@ -170,7 +200,8 @@ struct Codelets {
   Codelet boundary{named("boundary"), runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, F)};
   Codelet pack{named("pack"), runtime::CodeletKind::pack, QUARKSTAR_BOTH(run_pack, F)};
   Codelet eliminate{named("eliminate"), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_eliminate, F)};
-  Codelet columns{named("set_columns"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_columns, F)};
+  Codelet columns{named("add_columns"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_columns, F)};
+  Codelet adjoint{named("add_adjoint"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_adjoint, F)};
   static const Codelets& all() {
     static const Codelets codelets;
     return codelets;
@@ -181,6 +212,30 @@ const Codelet& codelet_of(Precision precision, Codelet Codelets<double>::*in_dou
   return precision == Precision::double_ ? Codelets<double>::all().*in_double : Codelets<float>::all().*in_single;
 }
 #define QUARKSTAR_COARSE_CODELET(precision, member) codelet_of(precision, &Codelets<double>::member, &Codelets<float>::member)
+
+/// Faces of a block with the words of its vectors `in`.
+void submit_pack(runtime::Halo& faces, const Field& in, const runtime::Guard& guard, int b) {
+  const BlockGeometry& geometry = in.lattice()->block(b);
+  const Precision precision = in.lattice()->precision();
+  auto task = runtime::blank<PackTask>();
+  task.words = 2 * in.components() * in.vectors();
+  task.has_state = guard.state != nullptr ? 1 : 0;
+  task.obedience.masked = guard.masked;
+  task.obedience.when = guard.when;
+  runtime::AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
+  double sites = 0;
+  for (int d = 0; d < 8; ++d) {
+    if (!geometry.is_cut(d / 2)) continue;
+    SiteList& list = task.lists[task.faces++];
+    list = site_list(geometry.pack(in.parity(), d));
+    sites += list.count;
+    accesses.push_back(runtime::out(faces.outgoing(b, d)));
+  }
+  if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
+  runtime::submit(QUARKSTAR_COARSE_CODELET(precision, pack), task, accesses,
+                  {0, 2 * sites * task.words * static_cast<double>(computed_bytes(precision))},
+                  {.owner = geometry.block().owner, .block = b, .urgent = true, .role = runtime::role_of(guard.when)});
+}
 
 }  // namespace
 
@@ -195,21 +250,44 @@ std::size_t CoarseMatrices::bytes_per_site(int components, Precision precision) 
   return static_cast<std::size_t>(blocks_per_site * components * components * 2) * computed_bytes(precision);
 }
 
-void CoarseMatrices::set_columns(const Aggregates& aggregates, const FullField& images, int block, int first_column, const Colours& mask) {
+void CoarseMatrices::add_columns(const FullField& images, int block, int first_column) {
   for (const int b : lattice_->local_blocks()) {
     auto task = runtime::blank<ColumnsTask>();
-    task.mask = mask;
     task.outer_sites = lattice_->block(b).outer_sites();
     task.block = block;
     task.first_column = first_column;
     task.count = components_ / 2;
-    const double n = components_, sites = 2.0 * task.outer_sites;
+    const double numbers = static_cast<double>(components_) * task.count, sites = 2.0 * task.outer_sites;
     runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
-                    {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b)),
-                     runtime::in(aggregates.colours(b))},
-                    {block == 0 ? 0 : 2 * n * (n / 2) * sites * mask.count() / 16, 4 * images.even.block_bytes(b)},
-                    placement_of(lattice_->block(b)));
+                    {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b))},
+                    {(block == 0 ? 2 : 4) * numbers * sites, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
   }
+}
+
+/// Of the blocks backward along mu, from the columns of the neighbours' blocks forward.
+void CoarseMatrices::add_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row) {
+  const auto submit_sites = [&](int parity, int b, bool boundary) {
+    const BlockGeometry& geometry = lattice_->block(b);
+    const Field& columns = images.of(1 - parity);
+    auto task = runtime::blank<AdjointTask>();
+    describe_sites(task.columns, geometry, parity, boundary);
+    task.columns.others_buffer = 2;
+    task.columns.first_face = 3;
+    task.columns.groups = components_ / lanes_of_components;
+    task.columns.vectors = components_ / 2;
+    task.columns.first_block = 1 + (2 * mu + 1);
+    task.first_row = first_row;
+    runtime::AccessList accesses{runtime::inout(block(b)), runtime::in(geometry.handle()), runtime::in(columns.block(b))};
+    if (boundary) read_faces(geometry, faces, task.columns.face_buffer, accesses);
+    const double numbers = static_cast<double>(components_) * task.columns.vectors, sites = task.columns.list.count;
+    runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), adjoint), task, accesses,
+                    {4 * numbers * sites, 6 * numbers * sites * static_cast<double>(computed_bytes(lattice_->precision()))},
+                    {.owner = geometry.block().owner, .block = b, .urgent = boundary});
+  };
+  for (const int parity : {0, 1})
+    submit_with_faces(
+        *lattice_, faces, [&](int b) { submit_pack(faces, images.of(1 - parity), {}, b); },
+        [&](int b, bool boundary) { submit_sites(parity, b, boundary); });
 }
 
 void CoarseMatrices::eliminate() {
@@ -230,36 +308,29 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   if (aggregates.coarse() != lattice_ || aggregates.components() != components_ || m.lattice() != aggregates.fine() || m.vectors() != n)
     throw ShapeError("CoarseMatrices::compute", "aggregates or an operator of another lattice or number of vectors");
   const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
-  const FullField columns = fine_vectors(), whole = fine_vectors(), images = fine_vectors();
+  const FullField columns = fine_vectors(), images = fine_vectors();
   const FullField parts = aggregates.coarse_field(n);
+  runtime::Halo faces = make_faces(*lattice_, 2 * components_ * n, "coarse columns");
   eliminated_ = false;
-  for (const int b : lattice_->local_blocks()) {  // tasks write it in part
+  for (const int b : lattice_->local_blocks()) {  // tasks add to it
     const runtime::HostView<char> all(block(b), runtime::HostAccess::overwrite);
     std::fill(all.get(), all.get() + block(b).bytes(), char{0});
   }
-  const auto apply = [&](const FullField& out) {
+  const auto on_both_parities = [&](const auto& apply) {
     submit_together([&] {
-      for (const int parity : {0, 1}) m.times_m(out.of(parity), columns, 1);
+      for (const int parity : {0, 1}) apply(images.of(parity));
     });
   };
   for (const int chirality : {0, 1}) {
-    aggregates.columns(columns, chirality, {});
-    apply(whole);
-    aggregates.restrict(parts, Aggregates::both(whole));
-    set_columns(aggregates, parts, 0, chirality * n, {});
+    aggregates.columns(columns, chirality);
+    on_both_parities([&](const Field& out) { m.times_m(out, columns, 1); });
+    aggregates.restrict(parts, Aggregates::both(images));
+    add_columns(parts, 0, chirality * n);
     for (int mu = 0; mu < 4; ++mu) {
-      const Colours even = Colours::with_even(mu), odd = even.others();
-      const auto set_both_edges = [&](const Colours& mask) {
-        for (const int direction : {2 * mu, 2 * mu + 1}) {
-          aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(direction), mask);
-          set_columns(aggregates, parts, 1 + direction, chirality * n, mask);
-        }
-      };
-      aggregates.columns(columns, chirality, even);
-      apply(images);
-      set_both_edges(odd);
-      for (const int parity : {0, 1}) blas::submit<blas::Direction>({&images.of(parity), &whole.of(parity)}, {-1.0});  // of the odd ones
-      set_both_edges(even);
+      on_both_parities([&](const Field& out) { m.forward_hop(out, columns, mu); });
+      aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(mu));
+      add_columns(parts, 1 + 2 * mu, chirality * n);
+      add_adjoints(faces, parts, mu, chirality * n);
     }
   }
 }
@@ -307,6 +378,13 @@ void CoarseOperator::times_m(const Field& out, const FullField& x, double factor
   submit(out, {.self = &half_.of(parity)}, guard);
 }
 
+void CoarseOperator::forward_hop(const Field& out, const FullField& x, int mu) {
+  const Product hop{.others = &x.of(1 - out.parity()), .direction = 2 * mu};
+  if (!matrices_.eliminated()) return submit(out, hop, {});
+  submit(half_.of(out.parity()), hop, {});
+  submit(out, {.self = &half_.of(out.parity())}, {});
+}
+
 void CoarseOperator::times_own(const Field& out, const Field& in, const runtime::Guard& guard) { submit(out, {.self = &in}, guard); }
 
 void CoarseOperator::submit(const Field& out, const Product& product, const runtime::Guard& guard) {
@@ -327,46 +405,21 @@ void CoarseOperator::submit(const Field& out, const Product& product, const runt
     return;
   }
   submit_with_faces(
-      *lattice(), faces_, [&](int b) { submit_pack(*product.others, guard, b); },
+      *lattice(), faces_, [&](int b) { submit_pack(faces_, *product.others, guard, b); },
       [&](int b, bool boundary) { submit_sites(out, product, guard, b, boundary); });
-}
-
-void CoarseOperator::submit_pack(const Field& in, const runtime::Guard& guard, int b) {
-  const BlockGeometry& geometry = lattice()->block(b);
-  auto task = runtime::blank<PackTask>();
-  task.words = 2 * components() * vectors_;
-  task.has_state = guard.state != nullptr ? 1 : 0;
-  task.obedience.masked = guard.masked;
-  task.obedience.when = guard.when;
-  runtime::AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
-  double sites = 0;
-  for (int d = 0; d < 8; ++d) {
-    if (!geometry.is_cut(d / 2)) continue;
-    SiteList& list = task.lists[task.faces++];
-    list = site_list(geometry.pack(in.parity(), d));
-    sites += list.count;
-    accesses.push_back(runtime::out(faces_.outgoing(b, d)));
-  }
-  if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-  runtime::submit(QUARKSTAR_COARSE_CODELET(lattice()->precision(), pack), task, accesses,
-                  {0, 2 * sites * task.words * static_cast<double>(computed_bytes(lattice()->precision()))},
-                  {.owner = geometry.block().owner, .block = b, .urgent = true, .role = runtime::role_of(guard.when)});
 }
 
 void CoarseOperator::submit_sites(const Field& out, const Product& product, const runtime::Guard& guard, int b, bool boundary) {
   const BlockGeometry& geometry = lattice()->block(b);
   const int parity = out.parity();
   auto task = runtime::blank<SitesTask>();
-  task.list = site_list(boundary ? geometry.boundary(parity) : geometry.interior(parity));
-  task.neighbours = geometry.neighbours(parity);
-  task.boundary_faces = geometry.boundary_faces(parity);
-  for (std::int8_t& buffer : task.face_buffer) buffer = -1;
-  task.parity = parity;
-  task.outer_sites = geometry.outer_sites();
+  describe_sites(task, geometry, parity, boundary);
   task.groups = components() / lanes_of_components;
   task.vectors = vectors_;
   task.self_block = product.own;
   task.add = product.add ? 1 : 0;
+  task.first_block = product.self != nullptr ? 0 : 1 + std::max(product.direction, 0);
+  task.end_block = product.others == nullptr ? 1 : product.direction < 0 ? 9 : 2 + product.direction;
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;
   // The interior task writes the block first, so that the boundary task finds it whole.
@@ -389,7 +442,7 @@ void CoarseOperator::submit_sites(const Field& out, const Product& product, cons
   task.state_buffer = guard.state == nullptr ? -1 : add(*guard.state);
   task.first_face = static_cast<std::int32_t>(accesses.size());
   if (boundary && product.others != nullptr) read_faces(geometry, faces_, task.face_buffer, accesses);
-  const double blocks = (product.self != nullptr ? 1.0 : 0) + (product.others != nullptr ? 8.0 : 0), sites = task.list.count;
+  const double blocks = task.end_block - task.first_block, sites = task.list.count;
   const double numbers = static_cast<double>(components()) * components() * blocks;
   const auto reals = static_cast<double>(computed_bytes(lattice()->precision()));
   const Codelet& codelet =

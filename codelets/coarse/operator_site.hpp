@@ -30,7 +30,8 @@ struct OperatorArguments {
   SiteList list;
   std::uint32_t neighbours, boundary_faces;
   int parity, outer_sites, groups, vectors;
-  int self_block, add;  ///< the block by which self is multiplied; whether base + sum is wanted
+  int self_block, add;         ///< the block by which self is multiplied; whether base + sum is wanted
+  int first_block, end_block;  ///< of the sum: 0 is self's, 1 + d that of others in direction d
 };
 
 /// The vectors from which one site's result comes: its own, then its neighbours'.
@@ -75,8 +76,8 @@ QUARKSTAR_HD void multiply_block(const Arguments& a, const F* matrix, const F* f
   }
 }
 
-/// sum_v = block_self self_v + sum_d block_d others_v(X + d) for Count vectors from `first` on and the rows of a group from `lane` on;
-/// out_v = sum_v, or base_v -+ sum_v.
+/// sum_v = block_self self_v + sum_d block_d others_v(X + d), or those of its blocks that are wanted, for Count vectors from `first` on and
+/// the rows of a group from `lane` on; out_v = sum_v, or base_v -+ sum_v.
 template <int Count, class V, class F>
 QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer, const Sources<F>& sources, int group, int lane,
                                 int first) {
@@ -87,10 +88,9 @@ QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer
   const F* matrix = a.matrices + (site * groups + g) * (blocks_per_site * block_words);
   site::Complex<V> sum[Count];
   for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
-  if (a.self != nullptr)
-    multiply_block<Count, V>(a, matrix + static_cast<std::size_t>(a.self_block) * block_words, sources.from[0], lane, first, sum);
-  if (a.others != nullptr)
-    for (std::size_t b = 1; b < 9; ++b) multiply_block<Count, V>(a, matrix + b * block_words, sources.from[b], lane, first, sum);
+  for (int b = a.first_block; b < a.end_block; ++b)
+    multiply_block<Count, V>(a, matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words, sources.from[b], lane, first,
+                             sum);
   const std::size_t place = ((outer * groups + g) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words +
                             static_cast<std::size_t>(lane);
   for (int t = 0; t < Count; ++t) {
@@ -142,34 +142,6 @@ QUARKSTAR_HD void multiply_dense_rows(const DenseArguments<F>& a, std::size_t ou
   }
 }
 
-/// Columns [first_column, first_column + N) of one block of each coarse site of some colours, from N coarse vectors. What is set of a block
-/// between sites is subtracted from the site's own, which must hold the sum of all.
-template <class F>
-struct ColumnArguments {
-  F* matrices;
-  const F* images[2];            ///< N coarse vectors on even and on odd sites
-  const std::uint32_t* colours;  ///< [coarse site]
-  Colours mask;
-  int outer_sites, block, first_column, count;
-};
-/// One component of one column at one site.
-template <class F>
-QUARKSTAR_HD void set_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
-  if (!a.mask.have(a.colours[site])) return;
-  const auto sites = static_cast<std::size_t>(a.outer_sites);
-  const int components = 2 * a.count, groups = components / lanes_of_components;
-  const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, components, a.count);
-  const auto block_words = static_cast<std::size_t>(components * 2 * lanes_of_components);
-  F* own = a.matrices +
-           (site * static_cast<std::size_t>(groups) + static_cast<std::size_t>(row / lanes_of_components)) * blocks_per_site * block_words +
-           static_cast<std::size_t>((a.first_column + j) * 2 * lanes_of_components + row % lanes_of_components);
-  F* to = own + static_cast<std::size_t>(a.block) * block_words;
-  for (const int part : {0, lanes_of_components}) {
-    to[part] = from[part];
-    if (a.block != 0) own[part] -= from[part];
-  }
-}
-
 /// The blocks of one coarse site, to be changed.
 template <class F>
 struct SiteMatrices {
@@ -184,10 +156,56 @@ struct SiteMatrices {
                (2 * lanes_of_components) +
            row % lanes_of_components;
   }
+  /// One element of a block more. What couples to a neighbour is subtracted from the site's own block, which must get the sum of all.
+  QUARKSTAR_HD void add(int block, int row, int column, F re, F im) const {
+    F* to = at(block, row, column);
+    to[0] += re;
+    to[lanes_of_components] += im;
+    if (block == 0) return;
+    F* own = at(0, row, column);
+    own[0] -= re;
+    own[lanes_of_components] -= im;
+  }
 };
 template <class F>
 QUARKSTAR_HD SiteMatrices<F> matrices_of(F* matrices, std::size_t site, int components) {
   return {matrices + site * static_cast<std::size_t>(blocks_per_site * components * components * 2), components};
+}
+
+/// Columns [first_column, first_column + N) of one block of each coarse site, from N coarse vectors.
+template <class F>
+struct ColumnArguments {
+  F* matrices;
+  const F* images[2];  ///< N coarse vectors on even and on odd sites
+  int outer_sites, block, first_column, count;
+};
+/// One component of one column at one site.
+template <class F>
+QUARKSTAR_HD void add_column_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
+  const auto sites = static_cast<std::size_t>(a.outer_sites);
+  const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, 2 * a.count, a.count);
+  matrices_of(a.matrices, site, 2 * a.count).add(a.block, row, a.first_column + j, from[0], from[lanes_of_components]);
+}
+
+/// Rows [first_row, first_row + N) of the block of a hop backward of each site of one parity: by sigma_3-hermiticity sigma_3 B^+ sigma_3, B
+/// the neighbour's block of the hop forward, of which `columns.others` are the columns with these numbers. columns: of this direction
+/// alone.
+template <class F>
+struct AdjointArguments {
+  OperatorArguments<F> columns;
+  F* matrices;
+  int first_row;
+};
+/// From component `column` of the neighbour's j-th vector, at the i-th site of the list.
+template <class F>
+QUARKSTAR_HD void add_adjoint_element(const AdjointArguments<F>& a, std::uint32_t i, int column, int j) {
+  const OperatorArguments<F>& of = a.columns;
+  const int count = of.vectors, block = of.first_block;
+  const std::size_t outer = of.list.outer(of.tables, i), site = static_cast<std::size_t>(of.parity * of.outer_sites) + outer;
+  const F* from = find_source(of, i, outer, block) + coarse_word(0, column, j, 2 * count, count);
+  const bool same_chirality = (column < count) == (a.first_row < count);
+  const F re = from[0], im = from[lanes_of_components];
+  matrices_of(a.matrices, site, 2 * count).add(block, a.first_row + j, column, same_chirality ? re : -re, same_chirality ? -im : im);
 }
 
 /// A^-1 by Gauss-Jordan elimination in place with exchanges of rows (the pivot has the largest |re| + |im|), by Threads threads: this is

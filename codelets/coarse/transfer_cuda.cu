@@ -104,12 +104,13 @@ __global__ void __launch_bounds__(threads)
   const Place place(thread_number(), a.lanes, 2 * a.count / rows_at_a_time);
   const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
-  if (vectors.none() || !a.mask.have(coarse::colour_at(a, coarse_site))) return;
+  if (vectors.none()) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
   const int half = a.components / 2;
   site::Complex<V> sum[rows_at_a_time][Count];
   site::unroll<rows_at_a_time>([&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = {V{0}, V{0}}; }); });
-  for (int k = 0; k < a.aggregate_sites; ++k) {
+  const int sites = a.is_zero(j, vectors.first + Count - 1) ? 0 : a.aggregate_sites;
+  for (int k = 0; k < sites; ++k) {
     const std::uint32_t site = a.sites[place.group * a.aggregate_sites + k], parity = site & 1;
     if (a.fine[parity] == nullptr || !a.layer.has(k)) continue;
     for (int c = chirality * half; c < (chirality + 1) * half; c += 2) {
@@ -126,8 +127,9 @@ __global__ void __launch_bounds__(threads)
     if (!vectors.wanted(t)) return;
     site::unroll<rows_at_a_time>([&](auto r) {
       F* word = coarse::coarse_at(a, coarse_site, row + r, vectors.first + t);
-      word[0] = sum[r][t].re.v;
-      word[coarse::lanes_of_components] = sum[r][t].im.v;
+      const bool zero = a.is_zero(j + r, vectors.first + t);
+      word[0] = zero ? F{0} : sum[r][t].re.v;
+      word[coarse::lanes_of_components] = zero ? F{0} : sum[r][t].im.v;
     });
   });
 }
@@ -268,8 +270,7 @@ template <int Kind, class F>
 __global__ void __launch_bounds__(threads) columns_range(const __grid_constant__ TransferArguments<F> a, std::uint64_t work) {
   if (thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
-  coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane,
-                             a.mask.have(coarse::colour_at(a, a.places[place.group * a.lanes + place.lane])));
+  coarse::copy_columns<Kind>(a, a.sites[place.group * a.aggregate_sites + place.number], place.lane);
 }
 
 /// body(Index<Count>): how many vectors a thread has of so many in all.

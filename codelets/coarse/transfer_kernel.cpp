@@ -35,21 +35,12 @@ void prolong_range(const TransferArguments<F>& a, std::int64_t begin, std::int64
       });
 }
 
-/// Whether any of a pack's aggregates is of the mask's colours.
-template <class F>
-bool is_wanted(const TransferArguments<F>& a, std::int64_t group, int lane, int lanes) {
-  bool wanted = false;
-  for (int l = 0; l < lanes; ++l) wanted = wanted || a.mask.have(coarse::colour_at(a, a.places[group * a.lanes + lane + l]));
-  return wanted;
-}
-
 template <int Kind, class F, int VL>
 void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   using V = Pack<F, VL>;
   const int rows = 2 * a.count;
   for (std::int64_t group = begin; group < end; ++group)
-    for (int lane = 0; lane < a.lanes; lane += VL) {
-      if (!is_wanted(a, group, lane, VL)) continue;
+    for (int lane = 0; lane < a.lanes; lane += VL)
       coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
         site::Complex<V> sums[2 * coarse::most_null_vectors][count];
         for (int row = 0; row < rows; ++row)
@@ -57,7 +48,8 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
         for (int k = 0; k < a.aggregate_sites; ++k) {
           const std::uint32_t site = a.sites[group * a.aggregate_sites + k];
           if (a.fine[site & 1] == nullptr || !a.layer.has(k)) continue;
-          for (int row = 0; row < rows; ++row) coarse::restrict_site<Kind, count, V>(a, site, row, lane, first, sums[row]);
+          for (int row = 0; row < rows; ++row)
+            if (!a.is_zero(row % a.count, first + count - 1)) coarse::restrict_site<Kind, count, V>(a, site, row, lane, first, sums[row]);
         }
         for (int row = 0; row < rows; ++row)
           for (int t = 0; t < count; ++t) {
@@ -66,12 +58,12 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
             sums[row][t].im.store(im);
             for (int l = 0; l < VL; ++l) {
               F* word = coarse::coarse_at(a, a.places[group * a.lanes + lane + l], row, first + t);
-              word[0] = re[l];
-              word[coarse::lanes_of_components] = im[l];
+              const bool zero = a.is_zero(row % a.count, first + t);
+              word[0] = zero ? F{0} : re[l];
+              word[coarse::lanes_of_components] = zero ? F{0} : im[l];
             }
           }
       });
-    }
 }
 
 template <int Kind, class F, int VL>
@@ -85,9 +77,7 @@ template <int Kind, class F>
 void columns_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t group = begin; group < end; ++group)
     for (int k = 0; k < a.aggregate_sites; ++k)
-      for (int lane = 0; lane < a.lanes; ++lane)
-        coarse::copy_columns<Kind>(a, a.sites[group * a.aggregate_sites + k], lane,
-                                   a.mask.have(coarse::colour_at(a, a.places[group * a.lanes + lane])));
+      for (int lane = 0; lane < a.lanes; ++lane) coarse::copy_columns<Kind>(a, a.sites[group * a.aggregate_sites + k], lane);
 }
 
 template <int Kind, class F, int VL>

@@ -15,23 +15,10 @@ inline constexpr int most_null_vectors = 32;  ///< N: what one field holds
 /// Vectors that share what is read of the null vectors.
 inline constexpr int vectors_at_a_time = 4;
 
-/// Coarse sites by the last bits of their global coordinates: bit mu of a colour is that of direction mu.
-struct Colours {
-  std::int32_t set = 0xffff;  ///< bit c: those of colour c
-  QUARKSTAR_HD bool have(std::uint32_t colour) const { return ((static_cast<std::uint32_t>(set) >> colour) & 1u) != 0; }
-  int count() const { return __builtin_popcount(static_cast<std::uint32_t>(set)); }
-  /// Those with an even coordinate in a direction.
-  static Colours with_even(int mu) {
-    constexpr std::int32_t of_direction[] = {0x5555, 0x3333, 0x0f0f, 0x00ff};
-    return {of_direction[mu]};
-  }
-  Colours others() const { return {~set & 0xffff}; }
-};
-
-/// The sites of an aggregate in its first or last layer of a direction, by their number in the aggregate; stride 0: all of them.
+/// The sites of an aggregate in its last layer of a direction, by their number in the aggregate; stride 0: all of them.
 struct Layer {
-  std::int32_t stride = 0, extent = 1, place = 0;
-  QUARKSTAR_HD bool has(int site) const { return stride == 0 || site / stride % extent == place; }
+  std::int32_t stride = 0, extent = 1;
+  QUARKSTAR_HD bool has(int site) const { return stride == 0 || site / stride % extent == extent - 1; }
 };
 
 /// F: double or float.
@@ -42,14 +29,14 @@ struct TransferArguments {
   F* coarse[2];                  ///< of even and odd coarse sites: [outer site][group of 8 components][vector][re, im][component]
   const std::uint32_t* sites;    ///< [group of aggregates, one a lane][site of the aggregate, x fastest] 2 outer site + parity
   const std::uint32_t* places;   ///< [group][lane] coarse site: 2 outer site + parity
-  const std::uint32_t* colours;  ///< [parity][outer coarse site]
   const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
   int aggregate_sites, lanes, count, vectors;  ///< lanes of sites; N; n
   int components;                              ///< of fine vectors: one chirality's, then the other's
-  int coarse_sites;                            ///< outer ones of one parity
   Layer layer;                                 ///< restrict: the sites that count
-  Colours mask;                                ///< columns: the aggregates that are not zero; restrict: those that are wanted
   int chirality;                               ///< columns
+  int triangular;                              ///< restrict: component j of vector i is known to be zero where j > i
+
+  QUARKSTAR_HD bool is_zero(int j, int vector) const { return triangular != 0 && j > vector; }
 };
 
 inline constexpr int lanes_of_components = 8;
@@ -66,11 +53,6 @@ QUARKSTAR_HD std::size_t coarse_word(std::size_t site, int row, int vector, int 
 template <class F>
 QUARKSTAR_HD F* coarse_at(const TransferArguments<F>& a, std::uint32_t place, int row, int v) {
   return a.coarse[place & 1] + coarse_word(place >> 1, row, v, 2 * a.count, a.vectors);
-}
-/// The colour of the aggregate at a place.
-template <class F>
-QUARKSTAR_HD std::uint32_t colour_at(const TransferArguments<F>& a, std::uint32_t place) {
-  return a.colours[(place & 1) * static_cast<std::uint32_t>(a.coarse_sites) + (place >> 1)];
 }
 
 /// Kinds of fine vectors, and how the words of a lane lie: spinors in rows of lanes, in chunks of so many words
@@ -165,16 +147,15 @@ QUARKSTAR_HD void orthonormalise(const TransferArguments<F>& a, std::int64_t gro
     }
 }
 
-/// One chirality of the null vectors as N fine vectors, on the aggregates of the mask's colours; zero elsewhere. Of one site and lane.
+/// One chirality of the null vectors as N fine vectors. Of one site and lane.
 template <int Kind, class F>
-QUARKSTAR_HD void copy_columns(const TransferArguments<F>& a, std::uint32_t site, int lane, bool wanted) {
+QUARKSTAR_HD void copy_columns(const TransferArguments<F>& a, std::uint32_t site, int lane) {
   const std::uint32_t parity = site & 1;
   for (int j = 0; j < a.count; ++j)
     for (int c = 0; c < a.components; ++c)
       for (int part = 0; part < 2; ++part)
         *fine_word<Kind>(a, a.fine[parity], site, j, a.count, c, part, lane) =
-            wanted && c / (a.components / 2) == a.chirality ? *fine_word<Kind>(a, a.null_vectors[parity], site, j, a.count, c, part, lane)
-                                                            : F{0};
+            c / (a.components / 2) == a.chirality ? *fine_word<Kind>(a, a.null_vectors[parity], site, j, a.count, c, part, lane) : F{0};
 }
 
 /// What a kernel does with groups of aggregates.

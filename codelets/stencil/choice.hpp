@@ -28,6 +28,7 @@ struct Choice {
   Launch launch{};
   int vectors_in_lanes = 1;  ///< then without lanes of sites
   bool chunked = false;      ///< Lattice::chunked()
+  int forward_along = -1;    ///< hops forward along this direction alone; -1: all of D
 };
 
 }  // namespace quarkstar::stencil

@@ -58,10 +58,11 @@ runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) cons
   const Field* beside = output.epilogue.mixing.beside;
   const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (beside != nullptr ? 1 : 0) +
                         (output.y != nullptr && output.y != output.x && output.y != beside ? 1 : 0);
-  double flops = kind_.flops + (output.epilogue.form != 0 ? epilogue_flops(output) : 0) + output.epilogue.mixing.flops;
+  const double hops = output.forward_along < 0 ? 1 : 1.0 / 8;
+  double flops = hops * kind_.flops + (output.epilogue.form != 0 ? epilogue_flops(output) : 0) + output.epilogue.mixing.flops;
   if (output.x != nullptr) flops += 3 * reals;
   flops += 2 * reals * output.sums.count(1);
-  return {sites * flops * vectors_, sites * (kind_.link_bytes + bytes_per_site(fields, output))};
+  return {sites * flops * vectors_, sites * (hops * kind_.link_bytes + bytes_per_site(fields, output))};
 }
 
 /// What has to be true of everything but the field that hops go out from.
@@ -77,6 +78,9 @@ void Stencil::check(const std::string& where, const Field& out, const Output& ou
   if (mixing.numbers != nullptr &&
       (mixing_codelet(false) == nullptr || mixing.right_hand_sides < 1 || vectors_ % mixing.right_hand_sides != 0))
     throw ShapeError(where, "an epilogue that mixes vectors, of an operator without one or of a part of a right-hand side");
+  if (output.forward_along >= 0 && (!kind_.single_hops || lattice_->precision() == Precision::half || lattice_->vectors_in_lanes() > 1 ||
+                                    output.x != nullptr || output.sums.count(1) > 0 || output.epilogue.form != 0))
+    throw ShapeError(where, "hops of one direction with x, sums or a term, in half precision or lanes, or of an operator without them");
   if (output.x == &out || mixing.beside == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
   if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");
@@ -126,6 +130,7 @@ void Stencil::apply_epilogue(const Field& out, const Output& output, const runti
     task.choice.sign = 1;
     task.choice.vectors_in_lanes = lattice_->vectors_in_lanes();
     task.choice.chunked = lattice_->chunked();
+    task.choice.forward_along = -1;
     describe_epilogue(task, output);
     runtime::AccessList accesses{guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b)), runtime::in(output.x->block(b))};
     add_epilogue_fields(accesses, output, b);
@@ -178,6 +183,7 @@ void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& 
   task.choice.launch.memory.stores = launch_.memory.stores;
   task.choice.vectors_in_lanes = lattice_->vectors_in_lanes();
   task.choice.chunked = lattice_->chunked();
+  task.choice.forward_along = output.forward_along;
   task.near = geometry.neighbours(parity);
   task.far = geometry.far_neighbours(parity);
   const bool listed = geometry.has_faces() && list.first < 0;

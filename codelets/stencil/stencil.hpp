@@ -50,6 +50,7 @@ struct Output {
   EpilogueOptions epilogue{};
   const Field* y = nullptr;  ///< of the dot product
   OutputSums sums = {};
+  int forward_along = -1;  ///< in place of D its hops forward along this direction alone; without x or sums
 };
 
 /// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, site fields, what
@@ -90,6 +91,7 @@ struct Kind {
   double link_bytes;          ///< per site, of all links that it reads
   bool complex_dot = true;    ///< its kernels take the imaginary part of a dot product too
   double epilogue_flops = 0;  ///< per site and vector, beyond those of a linear one, for each site field that it has
+  bool single_hops = false;   ///< whether its kernels know Output::forward_along
 };
 
 /// A hopping operator D between the parities of n vectors. Tasks for each block: pack its faces, interior sites, boundary sites; where

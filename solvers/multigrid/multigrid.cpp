@@ -136,7 +136,7 @@ int Multigrid::refresh(EvenOdd& m) {
   constexpr double near_zero = 0.5;
   if (ratio(start, test) < near_zero) return 0;
   blas::submit<blas::Scale>({&start, &test}, {1.0});
-  relax(m, start, std::max(1, settings_.setup_steps / 4));
+  relax(m, start, settings_.setup_steps);
   return std::min(1, settings_.setup_cycles);
 }
 
@@ -162,15 +162,15 @@ void Multigrid::coarsen(EvenOdd& fine) {
     EvenOdd& m = next ? *next : fine;
     const FullField& null_vectors = space.aggregates.null_vectors();
     const int number = static_cast<int>(level);
+    const bool last = level + 1 == spaces_.size();
     std::optional<FullField> raw;
     step(number, "even sites", [&] {
       const FullField zero(m.lattice(), m.components(), settings_.null_vectors);
       for (const int parity : {0, 1}) blas::submit<blas::Fill>({&zero.of(parity)}, {0.0});
       blas::submit<blas::Scale>({&null_vectors.odd, &space.test}, {1.0});
       m.reconstruct(null_vectors.even, zero, space.test);  // M v = (0, Mh v)
+      if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
     });
-    const bool last = level + 1 == spaces_.size();
-    if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
     step(number, "orthonormalisation", [&] { space.aggregates.orthonormalise(); });
     step(number, "coarse operator", [&] { space.matrices.compute(space.aggregates, m); });
     step(number + 1, "inverses", [&] {
@@ -180,7 +180,7 @@ void Multigrid::coarsen(EvenOdd& fine) {
     if (last) break;
     step(number, "restriction", [&] {
       const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
-      space.aggregates.restrict(restricted, coarse::Aggregates::both(*raw));
+      space.aggregates.restrict_null_vectors(restricted, *raw);
       normalise(spaces_[level + 1]->test, restricted.odd);
     });
     next = std::make_unique<coarse::CoarseOperator>(space.matrices, settings_.null_vectors);

@@ -22,7 +22,7 @@ namespace quarkstar {
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0; then all levels anew, and verification (verify()). Null vectors of this
 /// operator from settings.files take the place of those of level 0, and nothing is done some times. Those of an operator near this one
-/// stay as they are where |Mh v| is small; else they take the place of the noise, with a fourth of the steps and one improvement.
+/// stay as they are where |Mh v| is small; else they take the place of the noise, with as many steps and one improvement.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).

@@ -94,17 +94,29 @@ std::vector<CoarseVector> stored(const FullField& field) {
 struct Problem {
   Coord lattice, aggregate;
   HostGauge gauge;
-  double csw = 0;
+  clover::Parameters term{};
+  BoundaryAngles boundary = antiperiodic_in_time;
   std::vector<reference::Field> noise{};  ///< the null vectors before they are orthonormal
 
   std::unique_ptr<Action> action() const {
-    if (csw != 0) return std::make_unique<clover::Action>(gauge, WilsonParameters{.kappa = kappa}, clover::Parameters{.csw = csw});
-    return std::make_unique<wilson::Action>(gauge, WilsonParameters{.kappa = kappa});
+    const WilsonParameters parameters{.kappa = kappa, .boundary = boundary};
+    if (term.has_clover() || term.mu != 0) return std::make_unique<clover::Action>(gauge, parameters, term);
+    return std::make_unique<wilson::Action>(gauge, parameters);
+  }
+  /// M psi.
+  reference::Field product(const reference::Field& psi) const {
+    const reference::Boundary phases =
+        reference::Boundary::twisted({M_PI * boundary[0], M_PI * boundary[1], M_PI * boundary[2], M_PI * boundary[3]});
+    const reference::Field twist =
+        reference::Complex(0, 2 * kappa * term.mu) * reference::apply_spin(reference::gamma5(reference::Basis::degrand_rossi), psi);
+    if (!term.has_clover()) return reference::wilson(gauge, kappa, psi, phases) + twist;
+    return reference::clover_wilson(gauge, reference::clover_term(gauge, kappa, term.csw), kappa, psi, phases) + twist;
   }
 };
 
-Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, double csw = 0) {
-  Problem problem{lattice, aggregate, gauge, csw};
+Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, const clover::Parameters& term = {},
+                   const BoundaryAngles& boundary = antiperiodic_in_time) {
+  Problem problem{lattice, aggregate, gauge, term, boundary};
   for (std::uint64_t j = 0; j < null_vectors; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
   return problem;
 }
@@ -113,6 +125,7 @@ Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge
 struct Computed {
   std::vector<HostField> null_vectors, prolonged;
   std::vector<CoarseVector> restricted, restricted_odd, image;
+  std::vector<CoarseVector> of_null_vectors;  ///< R of the null vectors before they are orthonormal
   std::vector<CoarseVector> again;            ///< the image by the even-odd system's blocks
   std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
   std::vector<CoarseVector> solved, odd;      ///< by the dense inverse from schur, and x, on odd sites
@@ -131,7 +144,9 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, null_vectors);
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
-  for (const int parity : {0, 1}) transfer::load(aggregates.null_vectors().of(parity), noise);
+  const FullField before(prepared->lattice(), spinor_components, null_vectors);
+  for (const FullField* field : {&aggregates.null_vectors(), &before})
+    for (const int parity : {0, 1}) transfer::load(field->of(parity), noise);
   aggregates.orthonormalise();
   coarse::CoarseMatrices matrices(aggregates);
   const auto m = prepared->system(null_vectors, same_for_all(kappa));
@@ -172,6 +187,9 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   result.restricted = stored(image);
   aggregates.restrict(image, {nullptr, &fine.odd});
   result.restricted_odd = stored(image);
+  const FullField triangle = aggregates.coarse_field(null_vectors);
+  aggregates.restrict_null_vectors(triangle, before);
+  result.of_null_vectors = stored(triangle);
   session.wait_all();
   return result;
 }
@@ -187,14 +205,13 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
     fine.push_back(reference::random_field(problem.lattice, 4, seed + 200 + v));
     host.push_back(battery::to_host(fine.back()));
   }
-  const auto d = [&](const reference::Field& psi) {
-    if (problem.csw == 0) return reference::wilson(problem.gauge, kappa, psi);
-    return reference::clover_wilson(problem.gauge, reference::clover_term(problem.gauge, kappa, problem.csw), kappa, psi);
-  };
+  const auto d = [&](const reference::Field& psi) { return problem.product(psi); };
   const Computed computed = compute(problem, blocks, precision, c, host);
   const double rounding = precision == Precision::double_ ? 2e-13 : 2e-4;
-  for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+  for (std::size_t j = 0; j < computed.null_vectors.size(); ++j) {
     CHECK(reference::max_difference(battery::to_reference(computed.null_vectors[j]), space.null_vectors()[j]) < rounding);
+    CHECK(difference(computed.of_null_vectors[j], space.restrict(problem.noise[j])) < rounding);
+  }
   for (std::size_t v = 0; v < c.size(); ++v) {
     CHECK(reference::max_difference(battery::to_reference(computed.prolonged[v]), space.prolong(c[v])) < rounding);
     CHECK(difference(computed.restricted[v], space.restrict(fine[v])) < rounding);
@@ -217,7 +234,10 @@ TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
     const Coord lattice{4, 4, 4, 4}, aggregate{2, 2, 2, 2};
     check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed)), {1, 1, 1, 1}, precision);
     check_against_reference(problem_of(lattice, aggregate, reference::unit_gauge(lattice)), {1, 1, 1, 2}, precision);
-    check_against_reference(problem_of(lattice, aggregate, reference::random_gauge(lattice, seed), 1.3), {1, 1, 2, 2}, precision);
+    const HostGauge random = reference::random_gauge(lattice, seed);
+    check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3}), {1, 1, 2, 2}, precision);
+    check_against_reference(problem_of(lattice, aggregate, random, {.mu = 0.3}, {0.3, 0, 0.5, 1}), {1, 1, 1, 2}, precision);
+    check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3, .mu = -0.2}), {1, 1, 1, 1}, precision);
     const Coord odd{8, 4, 6, 12};
     check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
   }
@@ -237,8 +257,10 @@ TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture a
   for (const Precision precision : {Precision::double_, Precision::single}) {
     const Computed expected = compute(problem, {1, 1, 1, 1}, precision, c, fine);
     const auto check = [&](const Computed& computed, std::size_t first) {
-      for (std::size_t j = 0; j < computed.null_vectors.size(); ++j)
+      for (std::size_t j = 0; j < computed.null_vectors.size(); ++j) {
         CHECK(battery::same_bits(computed.null_vectors[j], expected.null_vectors[j]));
+        CHECK(same_numbers(computed.of_null_vectors[j], expected.of_null_vectors[j]));
+      }
       for (std::size_t v = 0; v < computed.image.size(); ++v) {
         CHECK(battery::same_bits(computed.prolonged[v], expected.prolonged[first + v]));
         CHECK(same_numbers(computed.restricted[v], expected.restricted[first + v]));

@@ -16,13 +16,18 @@ class OddSystem : public quarkstar::EvenOdd {
   int parity() const override { return solved_parity; }
   int components() const override { return spinor_components; }
   int vectors() const override { return hopping_.vectors(); }
+  void forward_hop(const Field& out, const FullField& x, int mu) override {
+    const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -h_[v]; });
+    hopping_.apply(out, x.of(1 - out.parity()), {.scale = scale, .forward_along = mu});
+  }
 
  protected:
-  explicit OddSystem(Hopping& hopping)
-      : hopping_(hopping), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {}
+  explicit OddSystem(Hopping& hopping, const PerVector& h = {})
+      : hopping_(hopping), h_(h), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {}
 
   Hopping& hopping_;
-  Field even_;  ///< image of the first hop
+  PerVector h_;  ///< of each vector, M = S - h H
+  Field even_;   ///< image of the first hop
 };
 
 /// The Wilson matrix M = a - h H on both parities, and its Schur complement on the odd sites,
@@ -53,7 +58,7 @@ class EvenOdd : public OddSystem {
 
  private:
   Schur schur_;
-  PerVector a_{}, h_{}, diagonal_{}, scale_{};  ///< coefficients() of each vector
+  PerVector a_{}, diagonal_{}, scale_{};  ///< coefficients() of each vector
 };
 
 }  // namespace quarkstar::wilson

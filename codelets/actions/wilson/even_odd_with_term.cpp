@@ -20,7 +20,7 @@ EpilogueOptions epilogue_options(SiteTermForm form, const SiteMatrix& matrix, bo
 }
 
 EvenOddWithTerm::EvenOddWithTerm(Hopping& hopping, const PerVector& h, const SiteTerm& term, Schur schur)
-    : OddSystem(hopping), h_(h), term_(term), schur_(schur) {}
+    : OddSystem(hopping, h), term_(term), schur_(schur) {}
 
 void EvenOddWithTerm::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {
   const SiteMatrix &inverse_even = term_.inverse[1 - solved_parity], &inverse_odd = term_.inverse[solved_parity];

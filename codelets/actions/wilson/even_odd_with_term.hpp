@@ -43,7 +43,6 @@ class EvenOddWithTerm : public OddSystem {
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / term_.norm[v] : 1; }
 
  private:
-  PerVector h_;
   SiteTerm term_;
   Schur schur_;
   std::optional<Field> odd_{};  ///< S_o^-1 in: of the adjoint in the symmetric case

@@ -56,7 +56,8 @@ struct Hops {
   void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const VectorsOfSite& group, std::int64_t position,
                      const VectorsOfSite& next, Real<F>* r) = nullptr;
   int link_reals = 18, sign = 1, prefetch = 0;
-  bool stream = false;  ///< results go past the cache
+  int first = 0, end = 8;  ///< directions; all of them, or one alone, which of_vectors() knows
+  bool stream = false;     ///< results go past the cache
   friend bool operator==(const Hops&, const Hops&) = default;
 };
 

@@ -10,7 +10,8 @@ Hopping::Hopping(const LinkField& even, const LinkField& odd, int vectors, doubl
                .face_reals = 12,
                .flops = 1320,
                .link_bytes = links_bytes(even.lattice()->precision(), even.reals()),
-               .epilogue_flops = epilogue_flops},
+               .epilogue_flops = epilogue_flops,
+               .single_hops = true},
               vectors, default_launch),
       links_{&even, &odd} {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())

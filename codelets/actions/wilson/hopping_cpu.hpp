@@ -232,6 +232,11 @@ wilson::Hops<F> find_hops(const wilson::KernelChoice& choice, std::integer_seque
     constexpr int width = vector_lanes<F, w>;
     found.prefetch = fills_registers<F, w> && choice.launch.memory.prefetch == 0 ? 0 : 1;
     found.of_vectors = hops_of_vectors<F, w, width>;
+    if (choice.forward_along >= 0) {  // what comes next is not what all hops would ask for ahead
+      found.prefetch = 0;
+      found.first = 2 * choice.forward_along;
+      found.end = found.first + 1;
+    }
     found.stream = may_stream<F, w, spinor_words<F>> && choice.launch.memory.stores == arch::Stores::streaming;
     if constexpr (is_usual_block<F, w>) {
       const auto consider = [&](auto reals) {

@@ -153,15 +153,18 @@ struct CudaNeighbours {
     });
   }
 
+  /// r += the hop in direction D; the first direction stores it.
+  template <int D>
+  __device__ __forceinline__ void add_hop(site::Spinor<V>& r) {
+    site::HalfSpinor<V> h;
+    site::Link<V> u;
+    half_spinor<D, wilson::projector_of(D, 1)>(h);
+    links.load(u, D);
+    wilson::add_hop<D, 1>(r, u, h, sign);
+  }
   /// r = sum over the eight directions.
   __device__ __forceinline__ void hopping_term(site::Spinor<V>& r) {
-    site::unroll<8>([&](auto d) {
-      site::HalfSpinor<V> h;
-      site::Link<V> u;
-      half_spinor<d, wilson::projector_of(d, 1)>(h);
-      links.load(u, d);
-      wilson::add_hop<d, 1>(r, u, h, sign);
-    });
+    site::unroll<8>([&](auto d) { add_hop<d>(r); });
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Which hopping kernel for which format and number of vectors.
 #include "codelets/actions/wilson/hopping_in_lanes_cuda.cuh"
+#include "codelets/actions/wilson/single_hop_cuda.hpp"
 
 namespace quarkstar::cuda {
 
@@ -8,6 +9,10 @@ template <class F, class Epilogue>
 void launch_hopping(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
+  if (choice.forward_along >= 0) {
+    if constexpr (!is_half<F>) return launch_single_hop<F>(choice, arguments, count, status, obedience, stream);
+    else runtime::fail_as_defect("wilson hopping: half precision has no single hops");
+  }
   if (choice.vectors_in_lanes > 1) {
     if constexpr (!is_half<F>) return launch_hopping_in_lanes<Epilogue, F>(choice, arguments, count, status, obedience, stream);
     else runtime::fail_as_defect("wilson hopping: half precision has no vectors in lanes");

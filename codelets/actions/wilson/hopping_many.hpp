@@ -38,7 +38,8 @@ class ManySpinors {
     const Hop* const hop_functions = hops.sign > 0 ? hops_of_sign<1>.data() : hops_of_sign<-1>.data();
     const std::uint32_t *const entries = a.neighbours + group.outer * 8, *const next_entries = a.neighbours + next.outer * 8;
     const F *const links = a.links + group.outer * 8 * link_size, *const next_links = a.links + next.outer * 8 * link_size;
-    for (int d = 0; d < 8; ++d) {
+    if (hops.first != 0) std::fill(results, results + group.count * 24 * W, T{0});  // the first hop of all stores, others add
+    for (int d = hops.first; d < hops.end; ++d) {
       const int ahead = d + links_ahead;
       const F* const link = links + static_cast<std::size_t>(d) * link_size;
       for (int lane0 = 0; lane0 < W; lane0 += VL) {

@@ -123,7 +123,7 @@ template <class F, int W, int VL, class Epilogue>
 void sites_range(const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                  runtime::BinnedSum* sums, const wilson::Hops<F>& hops) {
   if constexpr (is_usual_block<F, W>)
-    if (arguments.vectors == 1) {
+    if (arguments.vectors == 1 && hops.end - hops.first == 8) {
       if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Epilogue>(arguments, begin, end, sums, hops);
       return;
     }
