@@ -20,7 +20,6 @@ class CoarseMatrices {
   /// makes the sum of a site's nine blocks, and R on the last layer of aggregates, of M's hops forward along a direction alone, the block
   /// of that direction. A block backward is the adjoint of the neighbour's block forward, as M's hops are gamma_5-hermitian. A site's own
   /// block is the sum without the others. Cost: M on 2 N vectors, its forward hops once more, R of 2 N vectors, and on the four layers.
-  /// Waits for tasks before it.
   void compute(const Aggregates& aggregates, EvenOdd& m);
   /// After compute(): A^-1 of each site's own block A, and A^-1 B in the place of each block B between sites. 8 * 8 (2N)^3 flop per site
   /// and those of the inverse. Where A has no inverse there will be no numbers.
@@ -32,8 +31,8 @@ class CoarseMatrices {
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
 
  private:
-  void add_columns(const FullField& images, int block, int first_column);
-  void add_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row);
+  void set_columns(const FullField& images, int block, int first_column);
+  void set_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row);
   LatticePointer lattice_;
   int components_;
   bool eliminated_ = false;

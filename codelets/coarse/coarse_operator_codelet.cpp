@@ -96,7 +96,7 @@ void run_adjoint(Call& call) {
   call.team().for_range(a.columns.list.count, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i)
       for (int column = 0; column < 2 * a.columns.vectors; ++column)
-        for (int j = 0; j < a.columns.vectors; ++j) add_adjoint_element(a, static_cast<std::uint32_t>(i), column, j);
+        for (int j = 0; j < a.columns.vectors; ++j) set_adjoint_element(a, static_cast<std::uint32_t>(i), column, j);
   });
 }
 
@@ -118,7 +118,7 @@ void run_columns(Call& call) {
   call.team().for_range(task.sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t site = begin; site < end; ++site)
       for (int row = 0; row < 2 * a.count; ++row)
-        for (int j = 0; j < a.count; ++j) add_column_element(a, static_cast<std::size_t>(site), row, j);
+        for (int j = 0; j < a.count; ++j) set_column_element(a, static_cast<std::size_t>(site), row, j);
   });
 }
 
@@ -175,11 +175,11 @@ void run_sites_on_cuda(Call& call) {
 template <class F>
 void run_columns_on_cuda(Call& call) {
   const auto& task = call.arguments<ColumnsTask>();
-  cuda::launch_add_columns(task.unpack<F>(call), task.sites(), stream_of(call));
+  cuda::launch_set_columns(task.unpack<F>(call), task.sites(), stream_of(call));
 }
 template <class F>
 void run_adjoint_on_cuda(Call& call) {
-  cuda::launch_add_adjoint(call.arguments<AdjointTask>().template unpack<F>(call), stream_of(call));
+  cuda::launch_set_adjoint(call.arguments<AdjointTask>().template unpack<F>(call), stream_of(call));
 }
 template <class F>
 void run_eliminate_on_cuda(Call& call) {
@@ -200,8 +200,8 @@ struct Codelets {
   Codelet boundary{named("boundary"), runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, F)};
   Codelet pack{named("pack"), runtime::CodeletKind::pack, QUARKSTAR_BOTH(run_pack, F)};
   Codelet eliminate{named("eliminate"), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_eliminate, F)};
-  Codelet columns{named("add_columns"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_columns, F)};
-  Codelet adjoint{named("add_adjoint"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_adjoint, F)};
+  Codelet columns{named("set_columns"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_columns, F)};
+  Codelet adjoint{named("set_adjoint"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_adjoint, F)};
   static const Codelets& all() {
     static const Codelets codelets;
     return codelets;
@@ -250,7 +250,7 @@ std::size_t CoarseMatrices::bytes_per_site(int components, Precision precision) 
   return static_cast<std::size_t>(blocks_per_site * components * components * 2) * computed_bytes(precision);
 }
 
-void CoarseMatrices::add_columns(const FullField& images, int block, int first_column) {
+void CoarseMatrices::set_columns(const FullField& images, int block, int first_column) {
   for (const int b : lattice_->local_blocks()) {
     auto task = runtime::blank<ColumnsTask>();
     task.outer_sites = lattice_->block(b).outer_sites();
@@ -258,14 +258,16 @@ void CoarseMatrices::add_columns(const FullField& images, int block, int first_c
     task.first_column = first_column;
     task.count = components_ / 2;
     const double numbers = static_cast<double>(components_) * task.count, sites = 2.0 * task.outer_sites;
+    const bool first = block == 0 && first_column == 0;  // before it there is nothing
     runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
-                    {runtime::inout(this->block(b)), runtime::in(images.even.block(b)), runtime::in(images.odd.block(b))},
-                    {(block == 0 ? 2 : 4) * numbers * sites, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
+                    {first ? runtime::out(this->block(b)) : runtime::inout(this->block(b)), runtime::in(images.even.block(b)),
+                     runtime::in(images.odd.block(b))},
+                    {(block == 0 ? 0 : 2) * numbers * sites, 4 * images.even.block_bytes(b)}, placement_of(lattice_->block(b)));
   }
 }
 
-/// Of the blocks backward along mu, from the columns of the neighbours' blocks forward.
-void CoarseMatrices::add_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row) {
+/// The blocks backward along mu, from the columns of the neighbours' blocks forward.
+void CoarseMatrices::set_adjoints(runtime::Halo& faces, const FullField& images, int mu, int first_row) {
   const auto submit_sites = [&](int parity, int b, bool boundary) {
     const BlockGeometry& geometry = lattice_->block(b);
     const Field& columns = images.of(1 - parity);
@@ -281,7 +283,7 @@ void CoarseMatrices::add_adjoints(runtime::Halo& faces, const FullField& images,
     if (boundary) read_faces(geometry, faces, task.columns.face_buffer, accesses);
     const double numbers = static_cast<double>(components_) * task.columns.vectors, sites = task.columns.list.count;
     runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), adjoint), task, accesses,
-                    {4 * numbers * sites, 6 * numbers * sites * static_cast<double>(computed_bytes(lattice_->precision()))},
+                    {2 * numbers * sites, 6 * numbers * sites * static_cast<double>(computed_bytes(lattice_->precision()))},
                     {.owner = geometry.block().owner, .block = b, .urgent = boundary});
   };
   for (const int parity : {0, 1})
@@ -312,25 +314,25 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   const FullField parts = aggregates.coarse_field(n);
   runtime::Halo faces = make_faces(*lattice_, 2 * components_ * n, "coarse columns");
   eliminated_ = false;
-  for (const int b : lattice_->local_blocks()) {  // tasks add to it
-    const runtime::HostView<char> all(block(b), runtime::HostAccess::overwrite);
-    std::fill(all.get(), all.get() + block(b).bytes(), char{0});
-  }
   const auto on_both_parities = [&](const auto& apply) {
     submit_together([&] {
       for (const int parity : {0, 1}) apply(images.of(parity));
     });
   };
+  // A hop's adjoint is in columns of both chiralities, so the sums of all blocks come first.
   for (const int chirality : {0, 1}) {
     aggregates.columns(columns, chirality);
     on_both_parities([&](const Field& out) { m.times_m(out, columns, 1); });
     aggregates.restrict(parts, Aggregates::both(images));
-    add_columns(parts, 0, chirality * n);
+    set_columns(parts, 0, chirality * n);
+  }
+  for (const int chirality : {0, 1}) {
+    aggregates.columns(columns, chirality);
     for (int mu = 0; mu < 4; ++mu) {
       on_both_parities([&](const Field& out) { m.forward_hop(out, columns, mu); });
       aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(mu));
-      add_columns(parts, 1 + 2 * mu, chirality * n);
-      add_adjoints(faces, parts, mu, chirality * n);
+      set_columns(parts, 1 + 2 * mu, chirality * n);
+      set_adjoints(faces, parts, mu, chirality * n);
     }
   }
 }

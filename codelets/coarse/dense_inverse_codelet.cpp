@@ -322,12 +322,13 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
   if (!fits(cut.lattice(), components_)) throw ShapeError("DenseInverse", "a lattice with too many rows");
   const std::int64_t sites = volume(cut.lattice()) / 2;
   const auto rows = static_cast<std::size_t>(sites * components_);
+  const runtime::Team& team = runtime::Session::current().cpu_team();
   CoarseOperator m(matrices, std::min(most_vectors, components_));
   std::vector<Complex> matrix = columns_of(m, rows);
   if constexpr (runtime::backend::computes) {
     if (cut.is_distributed())
       runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);
-    invert(matrix, rows, runtime::Session::current().cpu_team());
+    invert(matrix, rows, team);
     with_reals(lattice_->precision(), [&](auto real) {
       using F = decltype(real);
       is_finite_ = std::all_of(matrix.begin(), matrix.end(), [](const Complex& z) {
@@ -345,19 +346,20 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
           runtime::Handle(2 * outer_sites * static_cast<std::size_t>(components_) * rows * sizeof(F));
       {
         const runtime::HostView<F> view(handle, runtime::HostAccess::overwrite);
-        F* word = view.get();
-        for (std::size_t outer = 0; outer < outer_sites; ++outer) {
-          const std::size_t site = number_of(cut.lattice(), cut.block(b), static_cast<int>(outer));
-          for (int group = 0; group < components_ / lanes_of_components; ++group)
+        const auto groups = static_cast<std::size_t>(components_ / lanes_of_components);
+        team.for_range(static_cast<std::int64_t>(outer_sites * groups), [&](std::int64_t begin, std::int64_t end, int) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+            F* word = view.get() + i * rows * (2 * lanes_of_components);
+            const std::size_t site = number_of(cut.lattice(), cut.block(b), static_cast<int>(i / groups)),
+                              row = site * static_cast<std::size_t>(components_) + i % groups * lanes_of_components;
             for (std::size_t column = 0; column < rows; ++column, word += 2 * lanes_of_components)
-              for (int lane = 0; lane < lanes_of_components; ++lane) {
-                const std::size_t row =
-                    site * static_cast<std::size_t>(components_) + static_cast<std::size_t>(group * lanes_of_components + lane);
-                const Complex z = matrix[column * rows + row];
+              for (std::size_t lane = 0; lane < lanes_of_components; ++lane) {
+                const Complex z = matrix[column * rows + row + lane];
                 word[lane] = static_cast<F>(z.real());
                 word[lanes_of_components + lane] = static_cast<F>(z.imag());
               }
-        }
+          }
+        });
       }
       handle.freeze();
     });

@@ -232,16 +232,16 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class F>
-__global__ void __launch_bounds__(threads) add_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
+__global__ void __launch_bounds__(threads) set_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
   const std::uint64_t id = thread_number(), rows = static_cast<std::uint64_t>(2 * a.count);
-  if (id < work) coarse::add_column_element(a, id / rows, static_cast<int>(id % rows), static_cast<int>(blockIdx.y));
+  if (id < work) coarse::set_column_element(a, id / rows, static_cast<int>(id % rows), static_cast<int>(blockIdx.y));
 }
 
 template <class F>
-__global__ void __launch_bounds__(threads) add_adjoint_range(const __grid_constant__ coarse::AdjointArguments<F> a, std::uint64_t work) {
+__global__ void __launch_bounds__(threads) set_adjoint_range(const __grid_constant__ coarse::AdjointArguments<F> a, std::uint64_t work) {
   const std::uint64_t id = thread_number(), columns = static_cast<std::uint64_t>(2 * a.columns.vectors);
   if (id < work)
-    coarse::add_adjoint_element(a, static_cast<std::uint32_t>(id / columns), static_cast<int>(id % columns), static_cast<int>(blockIdx.y));
+    coarse::set_adjoint_element(a, static_cast<std::uint32_t>(id / columns), static_cast<int>(id % columns), static_cast<int>(blockIdx.y));
 }
 
 template <class F>
@@ -324,19 +324,19 @@ void launch_coarse_dense(const coarse::DenseArguments<F>& a, const std::int32_t*
 }
 
 template <class F>
-void launch_add_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
+void launch_set_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
   const std::uint64_t work = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(2 * a.count);
   if (work == 0) return;
-  add_columns_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.count)), threads, 0, stream>>>(a, work);
-  runtime::check_launch("coarse.add_columns");
+  set_columns_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.count)), threads, 0, stream>>>(a, work);
+  runtime::check_launch("coarse.set_columns");
 }
 
 template <class F>
-void launch_add_adjoint(const coarse::AdjointArguments<F>& a, runtime::CudaStream stream) {
+void launch_set_adjoint(const coarse::AdjointArguments<F>& a, runtime::CudaStream stream) {
   const std::uint64_t work = std::uint64_t{a.columns.list.count} * static_cast<std::uint64_t>(2 * a.columns.vectors);
   if (work == 0) return;
-  add_adjoint_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.columns.vectors)), threads, 0, stream>>>(a, work);
-  runtime::check_launch("coarse.add_adjoint");
+  set_adjoint_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.columns.vectors)), threads, 0, stream>>>(a, work);
+  runtime::check_launch("coarse.set_adjoint");
 }
 
 template <class F>
@@ -359,8 +359,8 @@ void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* i
 #define QUARKSTAR_COARSE_LAUNCHES(F)                                                                                   \
   template void launch_coarse_operator(const coarse::OperatorArguments<F>&, const std::int32_t*, runtime::CudaStream); \
   template void launch_coarse_dense(const coarse::DenseArguments<F>&, const std::int32_t*, runtime::CudaStream);       \
-  template void launch_add_columns(const coarse::ColumnArguments<F>&, std::int64_t, runtime::CudaStream);              \
-  template void launch_add_adjoint(const coarse::AdjointArguments<F>&, runtime::CudaStream);                           \
+  template void launch_set_columns(const coarse::ColumnArguments<F>&, std::int64_t, runtime::CudaStream);              \
+  template void launch_set_adjoint(const coarse::AdjointArguments<F>&, runtime::CudaStream);                           \
   template void launch_coarse_eliminate(F*, int, std::int64_t, runtime::CudaStream);                                   \
   template void launch_coarse_pack(const coarse::PackArguments<F>&, const std::int32_t*, runtime::CudaStream);
 QUARKSTAR_COARSE_LAUNCHES(float)

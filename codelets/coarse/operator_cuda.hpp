@@ -13,10 +13,10 @@ template <class F>
 void launch_coarse_dense(const coarse::DenseArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 /// Over so many coarse sites.
 template <class F>
-void launch_add_columns(const coarse::ColumnArguments<F>& arguments, std::int64_t sites, runtime::CudaStream stream);
+void launch_set_columns(const coarse::ColumnArguments<F>& arguments, std::int64_t sites, runtime::CudaStream stream);
 /// Over all sites of the list.
 template <class F>
-void launch_add_adjoint(const coarse::AdjointArguments<F>& arguments, runtime::CudaStream stream);
+void launch_set_adjoint(const coarse::AdjointArguments<F>& arguments, runtime::CudaStream stream);
 /// EliminateKernel over so many coarse sites.
 template <class F>
 void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, runtime::CudaStream stream);

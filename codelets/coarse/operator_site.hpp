@@ -156,11 +156,11 @@ struct SiteMatrices {
                (2 * lanes_of_components) +
            row % lanes_of_components;
   }
-  /// One element of a block more. What couples to a neighbour is subtracted from the site's own block, which must get the sum of all.
-  QUARKSTAR_HD void add(int block, int row, int column, F re, F im) const {
+  /// One element of a block. What couples to a neighbour is subtracted from the site's own block, which has the sum of all before.
+  QUARKSTAR_HD void set(int block, int row, int column, F re, F im) const {
     F* to = at(block, row, column);
-    to[0] += re;
-    to[lanes_of_components] += im;
+    to[0] = re;
+    to[lanes_of_components] = im;
     if (block == 0) return;
     F* own = at(0, row, column);
     own[0] -= re;
@@ -181,10 +181,10 @@ struct ColumnArguments {
 };
 /// One component of one column at one site.
 template <class F>
-QUARKSTAR_HD void add_column_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
+QUARKSTAR_HD void set_column_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
   const auto sites = static_cast<std::size_t>(a.outer_sites);
   const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, 2 * a.count, a.count);
-  matrices_of(a.matrices, site, 2 * a.count).add(a.block, row, a.first_column + j, from[0], from[lanes_of_components]);
+  matrices_of(a.matrices, site, 2 * a.count).set(a.block, row, a.first_column + j, from[0], from[lanes_of_components]);
 }
 
 /// Rows [first_row, first_row + N) of the block of a hop backward of each site of one parity: by sigma_3-hermiticity sigma_3 B^+ sigma_3, B
@@ -198,14 +198,14 @@ struct AdjointArguments {
 };
 /// From component `column` of the neighbour's j-th vector, at the i-th site of the list.
 template <class F>
-QUARKSTAR_HD void add_adjoint_element(const AdjointArguments<F>& a, std::uint32_t i, int column, int j) {
+QUARKSTAR_HD void set_adjoint_element(const AdjointArguments<F>& a, std::uint32_t i, int column, int j) {
   const OperatorArguments<F>& of = a.columns;
   const int count = of.vectors, block = of.first_block;
   const std::size_t outer = of.list.outer(of.tables, i), site = static_cast<std::size_t>(of.parity * of.outer_sites) + outer;
   const F* from = find_source(of, i, outer, block) + coarse_word(0, column, j, 2 * count, count);
   const bool same_chirality = (column < count) == (a.first_row < count);
   const F re = from[0], im = from[lanes_of_components];
-  matrices_of(a.matrices, site, 2 * count).add(block, a.first_row + j, column, same_chirality ? re : -re, same_chirality ? -im : im);
+  matrices_of(a.matrices, site, 2 * count).set(block, a.first_row + j, column, same_chirality ? re : -re, same_chirality ? -im : im);
 }
 
 /// A^-1 by Gauss-Jordan elimination in place with exchanges of rows (the pivot has the largest |re| + |im|), by Threads threads: this is
