@@ -48,7 +48,7 @@ double low_mode_bytes(const runtime::Block& block, int components) {
 }
 
 double low_mode_sum_bytes(int components, int times) {
-  return products_bytes(components == colour_components ? staggered_low_mode_momenta : spinor_low_mode_momenta, times);
+  return components == colour_components ? staggered_low_mode_sum_bytes(times) : spinor_low_mode_sum_bytes(times);
 }
 
 }  // namespace quarkstar

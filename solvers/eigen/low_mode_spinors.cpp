@@ -15,8 +15,9 @@
 namespace quarkstar {
 namespace {
 
+using SpinFamily = contract::ModeProductsOfAllSites;
 constexpr int spins = spinor_components / colour_components;
-static_assert(spins == contract::ModeProducts::vectors);
+static_assert(spins == SpinFamily::vectors);
 constexpr int spinors_at_once = most_vectors / 2 / spins;  ///< of each of two groups, as colour vectors of one field
 static_assert(low_mode_group % spinors_at_once == 0);
 
@@ -116,15 +117,14 @@ class SpinorLowModes {
       for (int first_j = 0; first_j < low_mode_group; first_j += spinors_at_once) {
         quark_smear::spread(pair_, left, numbers_from(first_i, spinors_at_once));
         quark_smear::spread(pair_, right, numbers_from(first_j, spinors_at_once), at_once);
-        const std::vector<std::vector<double>> of_pairs = products_by_fours(pair_, {});
+        const std::vector<std::vector<double>> of_pairs = products_by_fours(pair_, SpinFamily::name, {});
         for (int p = 0; p < static_cast<int>(of_pairs.size()); ++p) {
           const int i = first_i + p / spinors_at_once, j = first_j + p % spinors_at_once;
           auto next = of_pairs[static_cast<std::size_t>(p)].begin();
           for (int t = 0; t < lattice_[3]; ++t)
-            for (int parity = 0; parity < 2; ++parity)
-              for (auto& of_spin : products)
-                for (Eigen::MatrixXd& of_spins : of_spin)
-                  for (int part = 0; part < 2; ++part) of_spins(t, 2 * (low_mode_group * i + j) + part) += *next++;
+            for (auto& of_spin : products)
+              for (Eigen::MatrixXd& of_spins : of_spin)
+                for (int part = 0; part < 2; ++part) of_spins(t, 2 * (low_mode_group * i + j) + part) = *next++;
         }
       }
     return products;
@@ -186,8 +186,9 @@ double spinor_low_mode_bytes(const runtime::Block& block) {
   // Both parities of a and b of two groups, of the image and of the pair, 8 spinors too; of one a block of the basis, a point, and what the
   // system keeps.
   constexpr int vectors = 2 * (4 + 1 + 1) * low_mode_group + Basis::most_block + spinor_components + 2 * low_mode_group;
-  return basis_bytes(block, spinor_components, vectors) +
-         spinors_at_once * spinors_at_once * products_bytes(spinor_low_mode_momenta, block.extents[3]);
+  return basis_bytes(block, spinor_components, vectors) + spinors_at_once * spinors_at_once * spinor_low_mode_sum_bytes(block.extents[3]);
 }
+
+double spinor_low_mode_sum_bytes(int times) { return products_bytes(SpinFamily::name, 1, times); }
 
 }  // namespace quarkstar

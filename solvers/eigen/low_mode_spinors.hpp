@@ -13,10 +13,10 @@ namespace quarkstar {
 /// but for M_qq^-1, which leads from a site to itself. Tr[G S_L G g_5 S_L^+ g_5] is then for G with g_5 G = K, G g_5 = K'
 ///   C_LL(t; y) = s sum_ij Re[A_ij(t_y + t) (b_i^+(y) K' b_j(y))^*] / (lambda_i lambda_j),   A_ij(t) = sum_x a_i^+(x) K a_j(x) on a slice,
 /// K^+ = s K, and its mean over y is a sum over B_ij(t_y), of b as A of a. Products of spins, 16 for each pair, serve all mesons: those of
-/// contract::ModeProducts with spinors as four colour vectors. Cost for N eigenvectors: about 3.3 kflop per site and pair i <= j; Mh and
-/// two hops of each mode for every low_mode_group pairs; about 4 T^2 flop on the host per pair and meson.
+/// contract::ModeProductsOfAllSites with spinors as four colour vectors. Cost for N eigenvectors: about 2 kflop per site and pair i <= j;
+/// Mh and two hops of each mode for every low_mode_group pairs; about 4 T^2 flop on the host per pair and meson.
 LowModeMesons spinor_low_modes(Solver& solver, const ModePairs& modes, double mass, const std::function<void(double)>& progress);
-inline constexpr int spinor_low_mode_momenta = 1;
 double spinor_low_mode_bytes(const runtime::Block& block);
+double spinor_low_mode_sum_bytes(int times);
 
 }  // namespace quarkstar

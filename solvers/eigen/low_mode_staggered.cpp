@@ -11,7 +11,7 @@
 namespace quarkstar {
 namespace {
 
-constexpr int signs = staggered_low_mode_momenta;  ///< that of pion05 only tells the parities
+constexpr int signs = 4;  ///< 1, (-1)^x, (-1)^y, (-1)^z; that of pion05 only tells the parities
 
 /// M_ij(t) of two groups, by sign and parity of the sites: a row for each t.
 using PairProducts = std::array<std::array<Eigen::MatrixXd, 2>, signs>;
@@ -97,7 +97,7 @@ class StaggeredLowModes {
 
   PairProducts products_of(const FullField& pair) const {
     constexpr int some = contract::ModeProducts::vectors, across = low_mode_group / some;
-    const std::vector<std::vector<double>> fours = products_by_fours(pair, request_);
+    const std::vector<std::vector<double>> fours = products_by_fours(pair, contract::ModeProducts::name, request_);
     PairProducts products;
     for (auto& of_sign : products) of_sign.fill(Eigen::MatrixXd(lattice_[3], pair_columns));
     for (std::size_t part = 0; part < fours.size(); ++part) {
@@ -184,7 +184,9 @@ double staggered_low_mode_bytes(const runtime::Block& block) {
   // Both parities of two groups, of the pair, and of what the solver applies M to and gets; of one a block of the basis and a point.
   constexpr int vectors = 2 * (2 + 2 + 2) * low_mode_group + Basis::most_block + colour_components;
   constexpr int parts = low_mode_group / contract::ModeProducts::vectors;
-  return basis_bytes(block, colour_components, vectors) + parts * parts * products_bytes(staggered_low_mode_momenta, block.extents[3]);
+  return basis_bytes(block, colour_components, vectors) + parts * parts * staggered_low_mode_sum_bytes(block.extents[3]);
 }
+
+double staggered_low_mode_sum_bytes(int times) { return products_bytes(contract::ModeProducts::name, signs, times); }
 
 }  // namespace quarkstar

@@ -14,7 +14,7 @@ namespace quarkstar {
 /// for every low_mode_group pairs; 16 T^2 flop on the host per pair, sign and mass.
 std::vector<LowModeMesons> staggered_low_modes(Solver& solver, const ModePairs& modes, std::span<const double> masses,
                                                const std::function<void(double)>& progress);
-inline constexpr int staggered_low_mode_momenta = 4;  ///< whose phases are the signs 1, (-1)^x, (-1)^y, (-1)^z
 double staggered_low_mode_bytes(const runtime::Block& block);
+double staggered_low_mode_sum_bytes(int times);
 
 }  // namespace quarkstar

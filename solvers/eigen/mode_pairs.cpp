@@ -12,11 +12,7 @@ namespace {
 
 static_assert(low_mode_group % contract::ModeProducts::vectors == 0 && Basis::most_block % low_mode_group == 0);
 
-const std::vector<contract::Choice>& all_mode_products() {
-  static const std::vector<contract::Choice> choices =
-      contract::choose({contract::ModeProducts::name}, {std::string(contract::ModeProducts::name)});
-  return choices;
-}
+std::vector<contract::Choice> all_of(std::string_view family) { return contract::choose({family}, {std::string(family)}); }
 
 }  // namespace
 
@@ -78,22 +74,25 @@ Eigen::VectorXd ModePairs::weights(int i_group, int j_group, const std::function
   return weights;
 }
 
-std::vector<std::vector<double>> products_by_fours(const FullField& pair, const contract::Request& request) {
+std::vector<std::vector<double>> products_by_fours(const FullField& pair, std::string_view family, const contract::Request& request) {
   constexpr int some = contract::ModeProducts::vectors;
   const int half = pair.even.vectors() / 2;
+  const std::vector<contract::Choice> choices = all_of(family);
   std::vector<contract::Contraction> parts;
   for (int i = 0; i < half; i += some)
     for (int j = 0; j < half; j += some) {
       std::vector<int> vectors = numbers_from(i, some);
       for (const int w : numbers_from(half + j, some)) vectors.push_back(w);
-      parts.emplace_back(all_mode_products(), request, pair, vectors, Source{});
+      parts.emplace_back(choices, request, pair, vectors, Source{});
     }
   std::vector<std::vector<double>> products;
   for (const contract::Contraction& part : parts) products.push_back(part.sums().front());
   return products;
 }
 
-double products_bytes(int momenta, int times) { return contract::sum_bytes(all_mode_products(), static_cast<std::size_t>(momenta), times); }
+double products_bytes(std::string_view family, int momenta, int times) {
+  return contract::sum_bytes(all_of(family), static_cast<std::size_t>(momenta), times);
+}
 
 void add_all_slices(std::vector<double>& sums, const Eigen::MatrixXd& sink, const Eigen::MatrixXd& source) {
   const Eigen::MatrixXd slices = sink * source.transpose();

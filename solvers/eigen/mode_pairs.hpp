@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace quarkstar {
@@ -47,11 +48,12 @@ class ModePairs {
   std::span<const Source> sources_;
 };
 
-/// Of each four colour vectors of the first half of `pair` with each four of the second the sums of contract::ModeProducts, [t][momentum]
-/// [parity][4 i + j][re, im]: those of the first four come first. All are submitted before the first is waited for.
-std::vector<std::vector<double>> products_by_fours(const FullField& pair, const contract::Request& request);
+/// Of each four colour vectors of the first half of `pair` with each four of the second the sums of a family, contract::ModeProducts or
+/// ModeProductsOfAllSites by name, [t][momentum][channel][re, im]: those of the first four come first. All are submitted before the first
+/// is waited for.
+std::vector<std::vector<double>> products_by_fours(const FullField& pair, std::string_view family, const contract::Request& request);
 /// Bytes of the sums of so many momenta that each thread keeps.
-double products_bytes(int momenta, int times);
+double products_bytes(std::string_view family, int momenta, int times);
 
 /// sums[t] += sum_t' sink.row(t' + t) source.row(t')^T.
 void add_all_slices(std::vector<double>& sums, const Eigen::MatrixXd& sink, const Eigen::MatrixXd& source);
