@@ -188,6 +188,13 @@ void Solver::set_projector(std::shared_ptr<const Projector> projector, double ma
   impl_->corrector.modes().give(std::move(projector), mass);
 }
 
+std::unique_ptr<EvenOdd> Solver::system(int vectors, double mass) {
+  PreparedAction& action = impl_->action();
+  action.check_mass(mass);
+  action.prepare(vectors);
+  return action.system(vectors, same_for_all(mass));
+}
+
 void Solver::prepare(int vectors) {
   impl_->corrector.prepare(vectors);
   if (!runtime::Turns::taken()) runtime::Session::current().wait_all();

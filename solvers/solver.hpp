@@ -18,6 +18,7 @@ namespace quarkstar {
 
 class Field;
 struct FullField;
+class EvenOdd;
 class Projector;
 
 /// Submits tasks that write the first right-hand sides, as many as the field has vectors, on the sites of its parity.
@@ -64,6 +65,10 @@ class Solver {
   /// what it knows, and so does the Krylov space that masses share. mass: of its operator; Error(input) comes from solve() where that
   /// serves no other. Error(input) for `blockcg` in half precision, and with settings.recycle. ShapeError with vectors in lanes.
   void set_projector(std::shared_ptr<const Projector> projector, double mass);
+
+  /// The even-odd system in double precision, on its own parity, of this mass, for so many vectors: that of which projectors know modes.
+  /// The solver outlives it. Throws as solve() does.
+  std::unique_ptr<EvenOdd> system(int vectors, double mass);
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
   void prepare(int vectors);

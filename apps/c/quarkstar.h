@@ -270,7 +270,8 @@ typedef struct qs_eigen_options {
  * (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window that leaves out modes; QS_NOT_CONVERGED where they
  * do not converge. */
 qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *options, qs_eigenvectors **vectors);
-/* A file of `quarkstar eigen`, or of qs_eigenvectors_write. One of another operator or configuration, or a damaged one, is refused by name. */
+/* A file of `quarkstar eigen`, or of qs_eigenvectors_write. One of another operator or configuration, or a damaged one, is refused by name.
+ * Written is a SciDAC file where the name ends in .lime or .scidac (not of half precision), else HDF5; either is read. */
 qs_status qs_eigenvectors_read(qs_operator *op, const char *path, qs_eigenvectors **vectors);
 qs_status qs_eigenvectors_write(const qs_eigenvectors *vectors, const char *path);
 int qs_eigenvectors_count(const qs_eigenvectors *vectors);

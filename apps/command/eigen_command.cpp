@@ -56,7 +56,9 @@ void add_eigen(CLI::App& app) {
   const auto options = std::make_shared<EigenOptions>();
   EigenSettings& settings = options->run.settings;
   command->add_option("--modes", settings.modes, "How many: the lowest of A = -D_eo D_oe (staggered), or of Mh^+ Mh")->required();
-  command->add_option("--out", options->run.out, "HDF5 file for eigenvalues and vectors; OUT.restart while it is made")
+  command
+      ->add_option("--out", options->run.out,
+                   "File for eigenvalues and vectors: SciDAC where it ends in .lime or .scidac, else HDF5; OUT.restart while it is made")
       ->required()
       ->type_name("FILE");
   command

@@ -6,8 +6,8 @@
 #include "apps/run/report.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
-#include "codelets/contract/staggered_mesons.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver_choice.hpp"
 
@@ -168,15 +168,14 @@ void check_three_points(const RunConfig& config) {
     refuse("three-points", what + ", for which this multigrid is none", "use --solver bicgstab, or leave out the three-point functions");
 }
 
-/// Modes of the even-odd operator are modes of D where that is antihermitian, and signs of points alone are known everywhere.
+/// Of points alone mesons are known from everywhere.
 void check_low_mode_average(const RunConfig& config) {
   if (!config.low_mode_average) return;
   constexpr std::string_view key = "low-mode-average";
   const ActionKind& kind = *config.action;
-  const auto& families = kind.correlators;
-  if (std::find(families.begin(), families.end(), contract::StaggeredMesons::name) == families.end())
-    refuse(key, fmt::format("modes of the action {} are not those of its quarks' propagators", kind.name),
-           "leave it out, or use a staggered --action: hisq, asqtad or naive");
+  if (kind.slices(config.settings) > 1)
+    refuse(key, fmt::format("the action {} has a fifth dimension, and eigenvectors of five dimensions are not stored", kind.name),
+           "leave it out");
   if (deflation_file(config).empty())
     refuse(key, "there are no modes", "give --deflate the file that `quarkstar eigen` writes, or leave it out");
   for (const Source& source : config.all_sources())
@@ -185,6 +184,16 @@ void check_low_mode_average(const RunConfig& config) {
   const auto& momenta = config.correlators.momenta;
   if (std::find(momenta.begin(), momenta.end(), contract::Momentum{}) == momenta.end())
     refuse(key, "it is for momentum zero, which is none of the momenta", "add 0,0,0 to --momenta, or leave it out");
+  const std::span<const contract::Channel> mesons = low_mode_channels(kind.components);
+  const std::vector<contract::Choice> wanted = contract::choose(kind.correlators, config.correlators.names);
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const contract::Choice& c) { return c.family->channels.data() == mesons.data(); }))
+    refuse(key, "it is for mesons, and none of the correlators is one of these",
+           fmt::format("add one to --correlators, e.g. {}, or leave it out", mesons.front().name));
+  if (std::all_of(config.sinks.begin(), config.sinks.end(), [](const Sink& sink) { return sink.has_value(); }))
+    refuse(key, "it is for point sinks, and sinks are smeared", "add point to --sinks, or leave it out");
+  if (!kind.is_hermitian && config.masses().size() > 1)
+    refuse(key, fmt::format("modes are those of one {}, and there are {}", kind.mass_key, config.masses().size()),
+           fmt::format("give one --{}", kind.mass_key));
   if (!has_all_columns(config)) refuse("columns", fmt::format("low-mode averages need all {}", kind.components), "leave it out");
 }
 

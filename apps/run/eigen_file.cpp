@@ -1,5 +1,6 @@
 #include "apps/run/eigen_file.hpp"
 
+#include "apps/run/eigen_scidac.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/field/transfer_site.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <optional>
 
@@ -92,18 +94,11 @@ std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& 
   return format::over_ranks(Job::current(), mine).sums();
 }
 
-/// Of all that is not vectors, as bits.
-std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
-  std::string text = fmt::format("{} {} {} {} {}", format_of(header.stored), header.problem, fmt::join(header.lattice, ","),
-                                 header.components, header.parity);
-  for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
-    text += fmt::format(" {}:", numbers->size());
-    for (const double number : *numbers) text += fmt::format(" {:a}", number);
-  }
-  text += fmt::format(" {}", fmt::join(checksums, " "));
-  format::PayloadChecksum sum(format::ChecksumKind::scidac, format::ByteOrder::little, text.size());
-  sum.add(0, std::as_bytes(std::span(text)));
-  return fmt::format("{:08x}", sum.sums()[0]);
+/// The first bytes tell, whatever the name.
+bool begins_as_lime(const std::string& path) {
+  char first[4]{};
+  std::ifstream(path, std::ios::binary).read(first, sizeof first);
+  return format::is_lime(std::as_bytes(std::span(first)));
 }
 
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
@@ -169,7 +164,10 @@ int host_vectors(const RunConfig& config) {
   return std::max(number_in(config, host_key), null_vectors);
 }
 void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
-int host_vectors_of_writing(int block) { return (3 * block + 1) / 2; }  // half of them as they are stored
+int host_vectors_of_writing(const std::string& path, int block) {
+  const int unpacked = is_scidac_name(path) ? 2 : 0;  // the mode and its bytes
+  return (3 * block + 1) / 2 + unpacked;              // half of them as they are stored
+}
 void count_projector(RunConfig& config, const EigenHeader& header) {
   const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));
   set_basis_vectors(config, basis_in_doubles(EigenProjector::vectors_for(modes), block, config.action->components, header.stored));
@@ -183,8 +181,30 @@ EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, doub
           mass};
 }
 
+std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
+  std::string text = fmt::format("{} {} {} {} {}", format_of(header.stored), header.problem, fmt::join(header.lattice, ","),
+                                 header.components, header.parity);
+  for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
+    text += fmt::format(" {}:", numbers->size());
+    for (const double number : *numbers) text += fmt::format(" {:a}", number);
+  }
+  text += fmt::format(" {}", fmt::join(checksums, " "));
+  format::PayloadChecksum sum(format::ChecksumKind::scidac, format::ByteOrder::little, text.size());
+  sum.add(0, std::as_bytes(std::span(text)));
+  return fmt::format("{:08x}", sum.sums()[0]);
+}
+
+bool is_scidac_name(const std::string& path) { return path.ends_with(".lime") || path.ends_with(".scidac"); }
+
+void check_storable(const std::string& path, Precision stored) {
+  if (is_scidac_name(path) && stored == Precision::half)
+    throw Error(ErrorKind::input, path, "SciDAC files have no vectors in half precision",
+                "store them in single precision, or in an HDF5 file, whose name ends otherwise");
+}
+
 void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
                       const EigenVectorsOf& of) {
+  if (is_scidac_name(path)) return write_scidac_modes(path, header, block, part, of);
   Job& job = Job::current();
   const auto each = [&](const std::function<void(const StoredVector&)>& use) {
     for (int first = 0; first < vectors; first += block)
@@ -225,6 +245,12 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
 
 EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(path)), remedy_(std::move(remedy)) {
   Job::current().together([&] {
+    if (begins_as_lime(path_)) {
+      scidac_ = std::make_shared<const ScidacModes>(path_, remedy_);
+      header_ = scidac_->header();
+      checksums_ = scidac_->checksums();
+      return;
+    }
     const Hdf5Input file(path_, remedy_);
     const std::string named = file.attribute("format");
     const auto* const stored =
@@ -265,6 +291,14 @@ void EigenFile::require_problem(const std::string& problem, const Coord& lattice
 
 void EigenFile::read(const Box& part, int block, const std::function<void(std::span<const HostField>)>& take) const {
   Job& job = Job::current();
+  if (scidac_) {
+    for (int first = 0; first < vectors(); first += block) {
+      std::vector<HostField> fields;
+      for (int v = first; v < std::min(first + block, vectors()); ++v) fields.push_back(scidac_->read(v, part));
+      take(fields);
+    }
+    return;
+  }
   SharedFile file(job, path_, SharedFile::Mode::read);
   const std::size_t bytes = bytes_of_site(header_);
   std::uint64_t offset = offset_;

@@ -28,8 +28,8 @@ void set_basis_vectors(RunConfig& config, int vectors);
 /// written, or begin as noise.
 int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
-/// Of write_eigen_file() with blocks of so many.
-int host_vectors_of_writing(int block);
+/// Of write_eigen_file() of this file with blocks of so many.
+int host_vectors_of_writing(const std::string& path, int block);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.
@@ -52,10 +52,10 @@ struct EigenHeader {
 /// Counts the projector of such a file, in the precision in which it has them, and the host fields with which it is filled.
 void count_projector(RunConfig& config, const EigenHeader& header);
 
-// HDF5: data sets `vectors` [number][t][z][y][x/2][component] of complex numbers in double or single precision, or [number][t][z][y][x/2]
-// of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order; `eigenvalues`, `residuals`, `state`, and
-// `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are collective, for times when no task is
-// running.
+// HDF5, or SciDAC's format where the name says so. HDF5: data sets `vectors` [number][t][z][y][x/2][component] of complex numbers in double
+// or single precision, or [number][t][z][y][x/2] of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order;
+// `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
+// collective, for times when no task is running.
 
 /// A vector's sites of one parity as the file has them, on a part of the lattice.
 using StoredVector = std::vector<std::byte>;
@@ -68,11 +68,19 @@ int host_vectors_of(int modes, int components, Precision stored);
 
 /// This rank's part of vectors first, ..., first + count - 1.
 using EigenVectorsOf = std::function<std::vector<StoredVector>(int first, int count)>;
+/// Whether a file of this name is to be SciDAC's, by its ending .lime or .scidac, and not HDF5 (apps/run/eigen_scidac.hpp).
+bool is_scidac_name(const std::string& path);
+/// Throws Error(input) naming the file for vectors in half precision in SciDAC files, which have none.
+void check_storable(const std::string& path, Precision stored);
+/// Of all that is not vectors, as bits: a crc32 of the header and the checksums of vectors.
+std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums);
 /// Replaces the file when all is written. block: vectors that are asked for together. Throws Error(environment) naming it.
 void write_eigen_file(const std::string& path, const EigenHeader& header, int vectors, int block, const Box& part,
                       const EigenVectorsOf& of);
 
-/// A file that is read. Throws Error(input) naming it where it is damaged, cut short, or belongs to another problem.
+class ScidacModes;
+
+/// A file that is read, of either format. Throws Error(input) naming it where it is damaged, cut short, or belongs to another problem.
 class EigenFile {
  public:
   /// remedy: what an error advises.
@@ -89,6 +97,7 @@ class EigenFile {
   EigenHeader header_;
   std::vector<std::uint32_t> checksums_;
   std::uint64_t offset_ = 0;
+  std::shared_ptr<const ScidacModes> scidac_{};  ///< nullptr: it is HDF5
 };
 
 /// The projector that the file of a deflated solve has, on a lattice. Collective.

@@ -214,11 +214,12 @@ EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition&
 EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(const RunReport&)>& planned) {
   RunConfig& config = run.config;
   complete(config);
+  check_storable(run.out, run.store);
   config.solver.solver = solver_names(config.action->is_hermitian).front();
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
   set_basis_vectors(config, fields_for(run.settings, config.action->components));
-  set_host_vectors(config, host_vectors_of_writing(run.settings.block));
+  set_host_vectors(config, host_vectors_of_writing(run.out, run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;

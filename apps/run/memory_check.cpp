@@ -10,6 +10,7 @@
 #include "runtime/system/error.hpp"
 #include "runtime/system/memory.hpp"
 #include "solvers/eigen/low_mode_average.hpp"
+#include "solvers/eigen/mode_pairs.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
@@ -39,10 +40,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
   const std::vector<contract::Choice> currents = three_point_currents(config);
   const std::size_t momenta = config.three_points.momenta.size();
   const int times = islands.front().lattice()[3];
-  host.other += std::max({contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
-                                              config.correlators.momenta.size(), times),
-                          contract::sum_bytes(currents, momenta, times), config.low_mode_average ? low_mode_sum_bytes(times) : 0}) *
-                session.cpu_team().threads();
+  host.other +=
+      std::max({contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
+                                    config.correlators.momenta.size(), times),
+                contract::sum_bytes(currents, momenta, times), config.low_mode_average ? low_mode_sum_bytes(components, times) : 0}) *
+      session.cpu_team().threads();
   for (const runtime::Decomposition& island : islands) {
     const OperatorShape shape = operator_shape(kind, config.settings, config.solver);
     const std::vector<Footprint> blocks =
@@ -60,7 +62,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       bytes.fields += basis_bytes(block, components, basis_vectors(config));
       if (config.low_mode_average) {
-        bytes.fields += low_mode_bytes(block);
+        bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);
       }
       bytes.scalars += contract::three_point_sums(currents, momenta) * block.extents[3] * config.solver.in_flight;

@@ -31,11 +31,6 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
-/// std::complex<double> is two doubles in an array, by the standard.
-std::span<const double> reals_of(const HostField& field) {
-  return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
-}
-
 /// eta(x): the source's number at each site of this rank's part.
 std::vector<double> source_field(const RunReport& report, const Box& part) {
   std::vector<double> eta;
@@ -74,6 +69,10 @@ void write_tables(const OutputFolder& folder, const RunReport& report, std::vect
 }
 
 }  // namespace
+
+std::span<const double> reals_of(const HostField& field) {
+  return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
+}
 
 OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;

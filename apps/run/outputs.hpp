@@ -2,6 +2,7 @@
 // The files that a solve leaves behind.
 #include "apps/run/report.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ class OutputFolder {
 
 /// Throws Error if a file could not be written under that name. "" is accepted.
 void check_writable(const std::string& file);
+
+/// std::complex<double> is two doubles in an array, by the standard.
+std::span<const double> reals_of(const HostField& field);
 
 /// Writes report_json() to a file.
 void write_json_file(const std::string& path, const RunReport& report);

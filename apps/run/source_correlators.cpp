@@ -17,7 +17,8 @@ SourceCorrelators::SourceCorrelators(const RunConfig& of_source)
       source_(of_source.source),
       sinks_(of_source.sinks),
       masses_(of_source.masses()),
-      pairs_(opposite_masses(masses_)) {
+      pairs_(opposite_masses(masses_)),
+      low_mode_channels_(low_mode_channels(of_source.action->components)) {
   if (!has_all_columns(of_source)) return;
   for (contract::Choice& choice : contract::that_fit(contract::choose(of_source.action->correlators, request_.names), source_))
     (choice.family->columns > of_source.action->components ? of_pairs_ : choices_).push_back(std::move(choice));
@@ -96,7 +97,7 @@ std::vector<Correlator> SourceCorrelators::correlators() const {
   for (const Contractions* contractions : {&contractions_, &contractions_of_pairs_})
     for (const auto& [key, contraction] : *contractions) {
       std::vector<Correlator> of_key = contraction.correlators();
-      if (const auto gain = low_modes_.find(key.first); gain != low_modes_.end())
+      if (const auto gain = low_modes_.find(key.first); gain != low_modes_.end() && !sinks_[key.second])
         for (Correlator& average : low_mode_averages(of_key, gain->second))
           averages.push_back(named(std::move(average), key.first, key.second));
       for (Correlator& correlator : of_key) all.push_back(named(std::move(correlator), key.first, key.second));
@@ -109,7 +110,7 @@ std::vector<Correlator> SourceCorrelators::correlators() const {
 std::vector<Correlator> SourceCorrelators::low_mode_averages(std::span<const Correlator> correlators, const MesonTimes& gain) const {
   std::vector<Correlator> averages;
   for (std::size_t c = 0; c < gain.size(); ++c) {
-    const contract::Channel& channel = contract::StaggeredMesons::channels[c];
+    const contract::Channel& channel = low_mode_channels_[c];
     const auto plain = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& of) { return of.name == channel.name; });
     if (plain == correlators.end()) continue;
     const std::vector<double> more = request_.fold ? contract::folded(gain[c], channel.reflection) : gain[c];

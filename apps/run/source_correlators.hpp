@@ -34,7 +34,7 @@ class SourceCorrelators {
   void contract_pairs(const LatticePointer& lattice, Propagators& propagators, const QuarkSmearers* smearers = nullptr);
   /// Of a mass and a sink, by their places in the lists.
   void add_three_points(std::size_t mass, std::size_t sink, std::vector<Correlator> correlators);
-  /// Of a mass, by its place: what low-mode averages have more than local mesons from this source.
+  /// Of a mass, by its place: what low-mode averages have more than mesons from this source to point sinks.
   void add_low_modes(std::size_t mass, MesonTimes gain) { low_modes_.emplace(mass, std::move(gain)); }
   /// Waits for them. In the order of masses and sinks, with names that end in _sink-gaussian:2,10 and so on where a sink is smeared, and
   /// with several masses in _m0.05; behind these low-mode averages, pion5_low-mode-average; three-point functions come last. Collective.
@@ -60,6 +60,7 @@ class SourceCorrelators {
   std::vector<double> masses_;
   std::vector<MassPair> pairs_;
   Contractions contractions_, contractions_of_pairs_;
+  std::span<const contract::Channel> low_mode_channels_{};
   std::map<std::size_t, MesonTimes> low_modes_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Correlator>> three_points_;
 };

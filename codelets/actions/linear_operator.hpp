@@ -41,10 +41,12 @@ class LinearOperator {
 /// follows from it.
 class EvenOdd : public LinearOperator {
  public:
+  // adjoint: of M^+ x = b in place of M x = b.
+
   /// rhs = right-hand side of the even-odd system.
-  virtual void prepare(const Field& rhs, const FullField& b) = 0;
+  virtual void prepare(const Field& rhs, const FullField& b, bool adjoint = false) = 0;
   /// The other parity of the solution from this one's, x.
-  virtual void reconstruct(const Field& other, const FullField& b, const Field& x) = 0;
+  virtual void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) = 0;
   /// out = factor M x, or factor M^+ x, on the sites of out's parity.
   virtual void times_m(const Field& out, const FullField& x, double factor, bool adjoint = false, const runtime::Guard& guard = {}) = 0;
   /// out = what M takes to the sites of out's parity from their neighbours forward along direction mu: of an M whose hops are

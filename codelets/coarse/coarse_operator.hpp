@@ -53,9 +53,9 @@ class CoarseOperator : public EvenOdd {
 
   /// out = (1 - H H) in on odd sites.
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
-  void prepare(const Field& rhs, const FullField& b) override { prepare(rhs, b, {}); }
+  void prepare(const Field& rhs, const FullField& b, bool adjoint = false) override;
   void prepare(const Field& rhs, const FullField& b, const runtime::Guard& guard);
-  void reconstruct(const Field& other, const FullField& b, const Field& x) override { reconstruct(other, b, x, {}); }
+  void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x, const runtime::Guard& guard);
   /// factor: 1, else ShapeError.
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint = false, const runtime::Guard& guard = {}) override;

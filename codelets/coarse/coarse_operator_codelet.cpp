@@ -355,12 +355,22 @@ void CoarseOperator::apply(const Field& out, const Field& in, const ApplySums& s
   else if (sums.y != nullptr) blas::submit<blas::Dot>({&out, sums.y}, {}, guard, &sums_);
 }
 
+void CoarseOperator::prepare(const Field& rhs, const FullField& b, bool adjoint) {
+  if (adjoint) throw ShapeError("CoarseOperator::prepare", "the adjoint of a coarse operator");
+  prepare(rhs, b, runtime::Guard{});
+}
+
 void CoarseOperator::prepare(const Field& rhs, const FullField& b, const runtime::Guard& guard) {
   runtime::Guard within = guard;
   within.keeps = false;
   submit(half_.even, {.self = &b.even, .own = inverse_block}, within);
   submit(half_.odd, {.self = &b.odd, .own = inverse_block}, within);
   submit(rhs, {.others = &half_.even, .base = &half_.odd}, guard);
+}
+
+void CoarseOperator::reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint) {
+  if (adjoint) throw ShapeError("CoarseOperator::reconstruct", "the adjoint of a coarse operator");
+  reconstruct(other, b, x, runtime::Guard{});
 }
 
 void CoarseOperator::reconstruct(const Field& other, const FullField& b, const Field& x, const runtime::Guard& guard) {

@@ -2,6 +2,7 @@
 #include "apps/run/eigen_run.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "codelets/actions/staggered/action.hpp"
+#include "codelets/io/scidac_field.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/battery/eigen_support.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
@@ -115,6 +116,55 @@ TEST_CASE("a file of modes states the residuals of the vectors that are in it, i
     CHECK(v == vectors.size());
   }
   CHECK(before < 1e-3);
+}
+
+TEST_CASE("SciDAC files of modes: a field for each, zero on the other parity, as any reader of such files finds them") {
+  MESSAGE("seed " << seed);
+  const testing::TemporaryFolder folder;
+  for (const int components : {colour_components, spinor_components})
+    for (const Precision stored : {Precision::double_, Precision::single})
+      for (const int parity : {0, 1}) {
+        INFO(components << " components in " << std::string(name_of(stored)));
+        const std::string path = folder.file("modes.lime");
+        const app::EigenHeader header{"a <problem> & \"more\"", lattice, components, parity, {0.1, 1. / 3}, {1e-11, 2e-300}, {}, stored};
+        std::vector<HostField> fields;
+        for (std::uint64_t i = 0; i < 2; ++i) {
+          fields.emplace_back(components, lattice);
+          fields.back().data = reference::random_field(lattice, components / 3, seed + i).data;
+        }
+        app::write_eigen_file(path, header, 2, 1, {{}, lattice}, [&](int first, int) {
+          return std::vector<app::StoredVector>{app::compact(fields[static_cast<std::size_t>(first)], parity, stored)};
+        });
+        const format::ScidacFieldFile plain(path);
+        REQUIRE(plain.description().records.size() == 2);
+        CHECK(plain.extents() == lattice);
+        CHECK(plain.description().records[0].info->datatype ==
+              std::string(stored == Precision::single ? "USQCD_F3_" : "USQCD_D3_") + (components == 3 ? "ColorVector" : "DiracFermion"));
+        for (std::size_t i = 0; i < 2; ++i) {
+          const HostReals reals = plain.read(plain.description().records[i], 2 * components);
+          double most = 0;
+          for (std::int64_t site = 0; site < volume(lattice); ++site)
+            for (int c = 0; c < components; ++c) {
+              const auto at = static_cast<std::size_t>(2 * (site * components + c));
+              const std::complex<double> got{reals[at], reals[at + 1]},
+                  expected = parity_of(coordinates(site, lattice)) == parity ? fields[i].at(site, c) : 0.0;
+              most = std::max(most, std::abs(got - expected));
+            }
+          CHECK(most < (stored == Precision::single ? 1e-6 : 1e-300));
+        }
+        const app::EigenFile file(path, "");
+        CHECK(file.header().problem == header.problem);
+        CHECK(file.header().values == header.values);
+        CHECK(file.header().residuals == header.residuals);
+        CHECK(file.header().stored == stored);
+        CHECK(file.header().parity == parity);
+        CHECK(file.header().components == components);
+        std::size_t v = 0;
+        file.read({{}, lattice}, 4, [&](std::span<const HostField> read) {
+          for (const HostField& field : read) CHECK(app::compact(field, parity, stored) == app::compact(fields[v++], parity, stored));
+        });
+        CHECK(v == 2);
+      }
 }
 
 TEST_CASE("vectors of twelve components are stored and come back, rounded once") {

@@ -2,6 +2,7 @@
 #include "solvers/eigen/low_mode_average.hpp"
 
 #include "codelets/actions/staggered/action.hpp"
+#include "codelets/contract/staggered_mesons.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/eigen_support.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t seed = 20261129;
 constexpr double masses[] = {0.05, 0.3};
-constexpr int channels = contract::StaggeredMesons::numbers;
+constexpr std::size_t channels = contract::StaggeredMesons::numbers;
 
 /// D between the parities as dense matrices; sites of a parity in lexicographic order, colours inside.
 struct DenseStaggered {
@@ -64,8 +65,7 @@ struct DenseStaggered {
 
 /// Of every site as a source, in lexicographic order: sum_x s(x - y) |S P(x, y)|^2. projectors: P on each parity.
 std::vector<MesonTimes> mesons_from_everywhere(const DenseStaggered& dense, double mass, const SmallMatrix* projectors = nullptr) {
-  MesonTimes zero;
-  zero.fill(std::vector<double>(static_cast<std::size_t>(dense.extents[3])));
+  const MesonTimes zero(channels, std::vector<double>(static_cast<std::size_t>(dense.extents[3])));
   std::vector<MesonTimes> all(static_cast<std::size_t>(volume(dense.extents)), zero);
   for (const std::size_t from : {0u, 1u}) {
     const std::array<SmallMatrix, 2> whole = dense.propagator(mass, static_cast<int>(from));

@@ -80,6 +80,51 @@ for store in single half; do
   printf '\x5a\x5b' | dd of=flipped.h5 bs=1 seek=$(($(bytes $store.h5) - 9)) conv=notrunc status=none
   expect 2 'flipped.h5: vector 11 does not match its checksums' "${solve[@]}" --json x.json --deflate flipped.h5
 done
+# SciDAC files, by their name: the same modes, the same bytes on another cut and after a kill, and solves that they deflate alike.
+for store in double single; do
+  expect 0 "^wrote $store.lime" "${eigen[@]}" --store $store --out $store.lime --json scidac.json
+  cmp <(of_key modes.json eigenvalues) <(of_key scidac.json eigenvalues) || die "$store.lime: other eigenvalues"
+  "$QUARKSTAR" "${eigen[@]}" --store $store --out again.lime > /dev/null 2>&1 &
+  victim=$!
+  while [ ! -e again.lime.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+  expect 0 '^wrote again.lime' "${eigen[@]}" --store $store --out again.lime --blocks 1 1 1 2 --workers 2
+  cmp $store.lime again.lime || die "$store.lime: another cut or a kill gives another file"
+  [ -e $store.h5 ] || cp modes.h5 $store.h5
+  expect 0 '^wrote low.json' "${solve[@]}" --json low.json --deflate $store.h5
+  expect 0 '^wrote scidac.json' "${solve[@]}" --json scidac.json --deflate $store.lime
+  cmp <(results low.json) <(results scidac.json) || die "$store.lime: another solve than with the HDF5 file"
+done
+expect 2 'half.lime: SciDAC files have no vectors in half precision; store them in single' "${eigen[@]}" --store half --out half.lime
+absent half.lime
+size=$(bytes double.lime)
+# Cut short: within a record, and behind one.
+record=$(grep -abo 'scidac-private-record-xml' double.lime | tail -n 1 | cut -d: -f1)
+for length in $((size - 9)) $((size / 2)) $((record - 16)); do
+  head -c $length double.lime > short.lime
+  expect 2 'error: short.lime: ' "${solve[@]}" --json x.json --deflate short.lime
+done
+expect 2 'short.lime: it has 11 of 12 vectors' "${solve[@]}" --json x.json --deflate short.lime
+flip() {  # flip PLACE: of double.lime
+  cp double.lime flipped.lime
+  printf '\x5a' | dd of=flipped.lime bs=1 seek="$1" conv=notrunc status=none
+  cmp -s double.lime flipped.lime && printf '\x5b' | dd of=flipped.lime bs=1 seek="$1" conv=notrunc status=none
+  return 0
+}
+flip $((size / 2))
+expect 2 'error: flipped.lime: .*checksum' "${solve[@]}" --json x.json --deflate flipped.lime
+for word in '<eigenvalue>' '<residual>'; do
+  flip $(($(grep -abo "$word" double.lime | tail -n 1 | cut -d: -f1) + ${#word} + 3))
+  expect 2 'error: flipped.lime' "${solve[@]}" --json x.json --deflate flipped.lime
+done
+for word in '<problem>' '<parity>' '<suma>' '<components>'; do
+  flip $(($(grep -abo "$word" double.lime | head -n 1 | cut -d: -f1) + ${#word}))
+  expect 2 'error: flipped.lime' "${solve[@]}" --json x.json --deflate flipped.lime
+done
+expect 0 '^plaquette ' gauge generate foreign.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 9 --format ildg
+expect 2 'double.lime: its eigenvectors are those of another operator or configuration' "${solve[@]}" --json x.json --deflate double.lime --gauge foreign.ildg
+expect 2 'error: foreign.ildg: this is no file of eigenvectors' "${solve[@]}" --json x.json --deflate foreign.ildg
 expect 2 '--store: quarter not in' eigen "${common[@]}" --modes 8 --store quarter --out x.h5
 
 # Files that do not belong.

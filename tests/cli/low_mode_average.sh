@@ -72,7 +72,8 @@ expect 2 'error: --low-mode-average: there are no modes; give --deflate' "${plai
 expect 2 'error: --low-mode-average: it is for points, and a source is wall:0; use point sources' "${plain[@]}" --low-mode-average --deflate modes.lat.1.h5 --source point:0,0,0,0+wall:0
 expect 2 'error: --low-mode-average: it is for momentum zero' "${plain[@]}" --low-mode-average --deflate modes.lat.1.h5 --momenta 1,0,0
 expect 2 'error: --columns: low-mode averages need all 3' "${plain[@]}" --low-mode-average --deflate modes.lat.1.h5 --columns 0
-expect 2 'error: --low-mode-average: modes of the action wilson are not those' solve --gauge lat.1 --kappa 0.13 --json x.json --low-mode-average --deflate modes.lat.1.h5
+expect 2 'error: --low-mode-average: the action domain-wall has a fifth dimension' solve --gauge lat.1 --action domain-wall --json x.json --low-mode-average --deflate modes.lat.1.h5
+expect 2 'error: --low-mode-average: it is for mesons' solve --gauge lat.1 --correlators proton --json x.json --low-mode-average --deflate modes.lat.1.h5
 sed -i 's/"point:2,0,0,2"/"z2:0,1"/' pions.toml
 expect 2 'pions.toml:[0-9]+: quark.light.low-mode-average: it is for points, and a source is z2:0,1' run pions.toml
 absent x.json

@@ -6,6 +6,7 @@ source "$here/ranks.bash"
 make_configuration
 common=(--gauge lattice.ildg --action naive --threads 1 --no-tune)
 expect 0 '^wrote one.h5' eigen "${common[@]}" --modes 8 --out one.h5
+expect 0 '^wrote one.lime' eigen "${common[@]}" --modes 8 --out one.lime
 solve=(solve "${common[@]}" --mass 0.02 --columns 0 --residual-history)
 expect 0 '^wrote one.json' "${solve[@]}" --json one.json --deflate one.h5
 history() { sed -n '/"residual_history"/,/]/p' "$1"; }
@@ -16,3 +17,8 @@ for grid in 1,1,1,2 2,1,1,2; do
   ranks $count "${solve[@]}" --json several.json --deflate several.h5 --ranks $grid || { got=$?; cat stderr.txt; die "a deflated solve on ranks $grid: exit code $got"; }
   cmp <(history one.json) <(history several.json) || die "the deflated solve depends on the ranks $grid"
 done
+# SciDAC files.
+ranks 2 eigen "${common[@]}" --modes 8 --out several.lime --ranks 1,1,1,2 || { got=$?; cat stderr.txt; die "eigen on ranks 1,1,1,2: exit code $got"; }
+cmp one.lime several.lime || die "the modes of a SciDAC file depend on the ranks 1,1,1,2"
+ranks 2 "${solve[@]}" --json several.json --deflate several.lime --ranks 1,1,1,2 || { got=$?; cat stderr.txt; die "a deflated solve on ranks 1,1,1,2: exit code $got"; }
+cmp <(history one.json) <(history several.json) || die "the solve that a SciDAC file deflates depends on the ranks 1,1,1,2"

@@ -755,12 +755,17 @@ static void eigenvectors(qs_gauge *gauge) {
   OK(qs_eigenvectors_read(op, "modes.h5", &again));
   CHECK(qs_eigenvectors_count(again) == 8 && memcmp(qs_eigenvectors_values(again), values, 8 * sizeof(double)) == 0);
   qs_eigenvectors_free(again);
+  OK(qs_eigenvectors_write(modes, "modes.lime"));
+  OK(qs_eigenvectors_read(op, "modes.lime", &again));
+  CHECK(qs_eigenvectors_count(again) == 8 && memcmp(qs_eigenvectors_values(again), values, 8 * sizeof(double)) == 0);
+  qs_eigenvectors_free(again);
   options.store = "quarter";
   FAILS(QS_ERROR_INPUT, "'quarter' is unknown", "store", qs_eigenvectors_compute(op, &options, &again));
   options.store = "half";
   OK(qs_eigenvectors_compute(op, &options, &again));
   CHECK(memcmp(qs_eigenvectors_values(again), values, 8 * sizeof(double)) == 0);
   for (int i = 0; i < 8; ++i) CHECK(qs_eigenvectors_residuals(again)[i] > 1e-7 && qs_eigenvectors_residuals(again)[i] < 1e-3);
+  FAILS(QS_ERROR_INPUT, "half precision", "", qs_eigenvectors_write(again, "half.lime"));
   qs_eigenvectors_free(again);
   FAILS(QS_ERROR_INPUT, "another operator", "", qs_eigenvectors_read(other, "modes.h5", &again));
   CHECK(again == NULL);

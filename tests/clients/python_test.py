@@ -144,6 +144,11 @@ class Package(unittest.TestCase):
                 np.testing.assert_array_equal(again.values, E.values)
                 D.deflate(again)
                 np.testing.assert_array_equal(D.solve(b), deflated)
+                again.write(folder / "modes.lime")
+            with qs.read_eigenvectors(D, folder / "modes.lime") as again:
+                np.testing.assert_array_equal(again.values, E.values)
+                D.deflate(again)
+                np.testing.assert_array_equal(D.solve(b), deflated)
             iterations = D.last.iterations
             for store, most in (("single", 1e-5), ("half", 1e-3)):
                 with qs.eigenvectors(D, modes=12, store=store) as small:

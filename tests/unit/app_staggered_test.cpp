@@ -83,7 +83,12 @@ TEST_CASE("low-mode averages are for modes, points and momentum zero") {
   CHECK(refusal({}).empty());
   CHECK(refusal({flag("source", "point:0,0,0,0+point:1,0,0,4"), flag("momenta", "1,0,0+0,0,0"), flag("masses", "0.1,0.2")}).empty());
   CHECK(refusal({flag("deflate", "")}).starts_with("low-mode-average: there are no modes"));
-  CHECK(refusal({flag("action", "wilson")}).starts_with("low-mode-average: modes of the action wilson are not those"));
+  CHECK(refusal({flag("action", "wilson")}).empty());
+  CHECK(refusal({flag("action", "domain-wall")}).starts_with("low-mode-average: the action domain-wall has a fifth dimension"));
+  CHECK(refusal({flag("action", "wilson"), flag("correlators", "proton")}).starts_with("low-mode-average: it is for mesons"));
+  CHECK(refusal({flag("action", "wilson"), flag("sinks", "gaussian:2,10")}).starts_with("low-mode-average: it is for point sinks"));
+  CHECK(refusal({flag("action", "wilson"), flag("sinks", "gaussian:2,10+point")}).empty());
+  CHECK(refusal({flag("action", "twisted-mass"), flag("mu", "0.1,0.2")}).starts_with("low-mode-average: modes are those of one mu"));
   CHECK(refusal({flag("momenta", "1,0,0")}).starts_with("low-mode-average: it is for momentum zero"));
   CHECK(refusal({flag("columns", "0")}).starts_with("columns: low-mode averages need all 3"));
   for (const char* source : {"wall:0", "corner-wall:2", "z2:0,1", "random:0,1"})

@@ -35,7 +35,7 @@ class Eigenvectors(Closing):
         return self._handle
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """The file of `quarkstar eigen`, for the command's --deflate too."""
+        """The file of `quarkstar eigen`, for the command's --deflate too: SciDAC where it ends in .lime or .scidac, else HDF5."""
         check(c.library.qs_eigenvectors_write(self.handle, os.fsencode(path)))
 
 

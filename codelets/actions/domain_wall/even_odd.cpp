@@ -72,16 +72,31 @@ void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bo
   slices_.behind_hops(out, {.from = &even_, .adjoint = true}, {symmetric ? one : site_adjoint, &in}, &behind, sums, guard);
 }
 
-void EvenOdd::prepare(const Field& rhs, const FullField& b) {
+void EvenOdd::add_adjoint_hop(const Field& out, const Field& in, const Field& x) {
+  const Slices::Term behind{hops_adjoint, of_hops};
+  slices_.behind_hops(out, {.from = &in, .adjoint = true}, {one, &x}, &behind);
+}
+
+void EvenOdd::prepare(const Field& rhs, const FullField& b, bool adjoint) {
   submit_together([&] {
+    if (adjoint) {
+      slices_.apply(even_, {site_inverse_adjoint, &b.even});
+      add_adjoint_hop(schur_ == Schur::symmetric ? *odd_ : rhs, even_, b.odd);
+      if (schur_ == Schur::symmetric) slices_.apply(rhs, {site_inverse_adjoint, &*odd_});
+      return;
+    }
     slices_.apply(even_, {hops_inverse, &b.even});
     if (schur_ == Schur::symmetric) slices_.behind_hops(rhs, {.from = &even_, .x = &b.odd}, {site_inverse, of_hops});
     else hopping_.apply(rhs, even_, {.x = &b.odd, .diagonal = same_for_all(1)});
   });
 }
 
-void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
-  submit_together([&] { hop(other, x, &b.even, {site_inverse, of_hops}, nullptr, {}, {}); });
+void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint) {
+  submit_together([&] {
+    if (!adjoint) return hop(other, x, &b.even, {site_inverse, of_hops}, nullptr, {}, {});
+    add_adjoint_hop(even_, x, b.even);
+    slices_.apply(other, {site_inverse_adjoint, &even_});
+  });
 }
 
 void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {

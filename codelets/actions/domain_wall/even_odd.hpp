@@ -28,8 +28,8 @@ class EvenOdd final : public quarkstar::EvenOdd {
   int parity() const override { return solved_parity; }
   int components() const override { return spinor_components; }
   int vectors() const override { return even_.vectors(); }
-  void prepare(const Field& rhs, const FullField& b) override;
-  void reconstruct(const Field& other, const FullField& b, const Field& x) override;
+  void prepare(const Field& rhs, const FullField& b, bool adjoint = false) override;
+  void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) override;
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   /// In the symmetric case a bound: the residual of M x = b is A times that of the system.
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / norm_[v] : 1; }
@@ -39,6 +39,8 @@ class EvenOdd final : public quarkstar::EvenOdd {
   /// Slices::behind_hops() of h = [x +] H B in, with what is before the hops, unless B is diagonal, in the temporary field of in's parity.
   void hop(const Field& out, const Field& in, const Field* x, const Slices::Term& first, const Slices::Term* second, const ApplySums& sums,
            const runtime::Guard& guard);
+  /// out = x + B^+ H^+ in.
+  void add_adjoint_hop(const Field& out, const Field& in, const Field& x);
 
   wilson::Hopping& hopping_;
   Schur schur_;

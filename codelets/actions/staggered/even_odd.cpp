@@ -40,17 +40,19 @@ void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bo
   else blas::submit<blas::Dot>({&out, sums.y}, {}, guard, &complex_);
 }
 
-void EvenOdd::prepare(const Field& rhs, const FullField& b) {
-  submit_together([&] { dslash_.apply(rhs, b.of(1 - parity_), {.x = &b.of(parity_), .diagonal = two_mass_, .scale = same_for_all(-1)}); });
+void EvenOdd::prepare(const Field& rhs, const FullField& b, bool adjoint) {
+  submit_together([&] {
+    dslash_.apply(rhs, b.of(1 - parity_), {.x = &b.of(parity_), .diagonal = two_mass_, .scale = same_for_all(adjoint ? 1 : -1)});
+  });
 }
 
-void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
-  PerVector inverse{}, minus_inverse{};
+void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint) {
+  PerVector inverse{}, of_hops{};  // D^+ = -D
   for (std::size_t v = 0; v < inverse.size(); ++v) {
     inverse[v] = 1 / two_mass_[v];
-    minus_inverse[v] = -1 / two_mass_[v];
+    of_hops[v] = (adjoint ? 1 : -1) / two_mass_[v];
   }
-  submit_together([&] { dslash_.apply(other, x, {.x = &b.of(1 - parity_), .diagonal = inverse, .scale = minus_inverse}); });
+  submit_together([&] { dslash_.apply(other, x, {.x = &b.of(1 - parity_), .diagonal = inverse, .scale = of_hops}); });
 }
 
 void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {

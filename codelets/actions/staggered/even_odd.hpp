@@ -23,8 +23,8 @@ class EvenOdd : public quarkstar::EvenOdd {
   int components() const override { return colour_components; }
   int vectors() const override { return dslash_.vectors(); }
 
-  void prepare(const Field& rhs, const FullField& b) override;
-  void reconstruct(const Field& other, const FullField& b, const Field& x) override;
+  void prepare(const Field& rhs, const FullField& b, bool adjoint = false) override;
+  void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) override;
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   double residual_factor(std::size_t v) const override { return two_mass_[v]; }
 

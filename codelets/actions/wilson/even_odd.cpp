@@ -34,16 +34,16 @@ void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bo
                  adjoint, guard);
 }
 
-void EvenOdd::prepare(const Field& rhs, const FullField& b) {
+void EvenOdd::prepare(const Field& rhs, const FullField& b, bool adjoint) {
   const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; });
   const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return diagonal[v] * h_[v] / a_[v]; });
-  submit_together([&] { hopping_.apply(rhs, b.even, {.x = &b.odd, .diagonal = diagonal, .scale = scale}); });
+  submit_together([&] { hopping_.apply(rhs, b.even, {.x = &b.odd, .diagonal = diagonal, .scale = scale}, adjoint); });
 }
 
-void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
+void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint) {
   const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return 1 / a_[v]; });
   const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return h_[v] / a_[v]; });
-  submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}); });
+  submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}, adjoint); });
 }
 
 void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {

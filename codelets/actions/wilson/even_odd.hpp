@@ -48,8 +48,8 @@ class EvenOdd : public OddSystem {
   EvenOdd(Hopping& hopping, const PerVector& kappa, const WilsonParameters& parameters, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
-  void prepare(const Field& rhs, const FullField& b) override;
-  void reconstruct(const Field& other, const FullField& b, const Field& x) override;
+  void prepare(const Field& rhs, const FullField& b, bool adjoint = false) override;
+  void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) override;
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; }
   double relative_residual(std::size_t v, double norm2, double b_norm2) const override {

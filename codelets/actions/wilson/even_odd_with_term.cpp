@@ -51,26 +51,26 @@ void EvenOddWithTerm::apply(const Field& out, const Field& in, const ApplySums& 
   hopping_.apply(out, even_, output, adjoint, guard);
 }
 
-void EvenOddWithTerm::prepare(const Field& rhs, const FullField& b) {
+void EvenOddWithTerm::prepare(const Field& rhs, const FullField& b, bool adjoint) {
   const SiteMatrix &inverse_even = term_.inverse[1 - solved_parity], &inverse_odd = term_.inverse[solved_parity];
   hopping_.apply_epilogue(
-      even_, {.x = &b.even, .diagonal = inverse_even.factor, .epilogue = epilogue_options(stencil::on_x, inverse_even, false)});
+      even_, {.x = &b.even, .diagonal = inverse_even.factor, .epilogue = epilogue_options(stencil::on_x, inverse_even, adjoint)});
   stencil::Output output{.x = &b.odd, .diagonal = same_for_all(1), .scale = h_};
   if (schur_ == Schur::symmetric) {
     output.diagonal = inverse_odd.factor;
     output.scale = times(h_, inverse_odd.factor);
-    output.epilogue = epilogue_options(stencil::on_both, inverse_odd, false);
+    output.epilogue = epilogue_options(stencil::on_both, inverse_odd, adjoint);
   }
-  submit_together([&] { hopping_.apply(rhs, even_, output); });
+  submit_together([&] { hopping_.apply(rhs, even_, output, adjoint); });
 }
 
-void EvenOddWithTerm::reconstruct(const Field& other, const FullField& b, const Field& x) {
+void EvenOddWithTerm::reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint) {
   const SiteMatrix& inverse = term_.inverse[1 - solved_parity];
   const stencil::Output output{.x = &b.even,
                                .diagonal = inverse.factor,
                                .scale = times(h_, inverse.factor),
-                               .epilogue = epilogue_options(stencil::on_both, inverse, false)};
-  submit_together([&] { hopping_.apply(other, x, output); });
+                               .epilogue = epilogue_options(stencil::on_both, inverse, adjoint)};
+  submit_together([&] { hopping_.apply(other, x, output, adjoint); });
 }
 
 void EvenOddWithTerm::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {

@@ -36,8 +36,8 @@ class EvenOddWithTerm : public OddSystem {
   EvenOddWithTerm(Hopping& hopping, const PerVector& h, const SiteTerm& term, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
-  void prepare(const Field& rhs, const FullField& b) override;
-  void reconstruct(const Field& other, const FullField& b, const Field& x) override;
+  void prepare(const Field& rhs, const FullField& b, bool adjoint = false) override;
+  void reconstruct(const Field& other, const FullField& b, const Field& x, bool adjoint = false) override;
   void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   /// In the symmetric case a bound: the residual of M x = b is S_o times that of the system.
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / term_.norm[v] : 1; }
