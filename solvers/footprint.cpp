@@ -160,8 +160,8 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
     }
     if (level + 1 < settings.levels) {
       memory.null_vectors += 3 * vectors;
-      // Columns, the image of all and of some of them, on both parities; zeros, gone before; the raw vectors of further levels. Or a cycle.
-      constexpr int image_of_system = 1, of_coarsening = 6 + 2, raw = 2;
+      // Columns and images of them on both parities, or zeros before; the raw vectors of further levels. Or a cycle.
+      constexpr int image_of_system = 1, of_coarsening = 4, raw = 2;
       const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, settings.null_vectors).fields + 1;
       memory.of_setup += vectors * (image_of_system + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
     }
@@ -304,8 +304,7 @@ double host_bytes_of_setup(const runtime::Decomposition& decomposition, const So
   const Coord& lattice = decomposition.lattice();
   const std::optional<MultigridSettings> multigrid = completed(given, lattice).multigrid;
   if (!multigrid || !has_dense_inverse(*multigrid, lattice)) return 0;
-  return coarse::DenseInverse::host_bytes(coarsest_lattice(*multigrid, lattice), 2 * multigrid->null_vectors,
-                                          decomposition.is_distributed());
+  return coarse::DenseInverse::host_bytes(coarsest_lattice(*multigrid, lattice), 2 * multigrid->null_vectors);
 }
 
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {

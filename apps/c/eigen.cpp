@@ -84,7 +84,7 @@ void require_room(Operator& op, const EigenSettings& settings, Precision stored)
   config.nrhs = settings.block;
   app::set_basis_vectors(config, fields_for(settings, op.kind().components));
   app::set_host_vectors(
-      config, app::host_vectors_of_writing("", settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
+      config, app::host_vectors_of_writing("a.lime", settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
   op.require_room_for(config);
 }
 

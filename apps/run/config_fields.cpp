@@ -272,7 +272,7 @@ std::vector<Setting> make_settings() {
       multigrid_number("cycle-steps", "multigrid: cycles of each level between for one of the level above (default 2)",
                        &MultigridSettings::cycle_steps),
       multigrid_number("coarse-steps", "multigrid: steps of gcr on a large coarsest level (default 16)", &MultigridSettings::coarse_steps),
-      multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 10)",
+      multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 20)",
                        &MultigridSettings::setup_steps),
       multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 3)", &MultigridSettings::setup_cycles),
       {"no-fallback", "", "multigrid: fail where it stalls or cannot be set up, instead of going on with bicgstab",

@@ -105,6 +105,8 @@ ScidacModes::ScidacModes(const std::string& path, const std::string& remedy) : f
   header_.lattice = file_.extents();
   header_.parity = integer_in(xml, "parity", 0, 1);
   header_.components = integer_in(xml, "components", colour_components, spinor_components);
+  if (header_.components != colour_components && header_.components != spinor_components)
+    refuse(fmt::format("it has vectors of {} components", header_.components));
   header_.stored = xml.text("precision") == name_of(Precision::single) ? Precision::single : Precision::double_;
   const std::vector<format::ScidacRecord>& records = file_.description().records;
   const std::int64_t modes = xml.integer("modes").value_or(-1);

@@ -41,7 +41,8 @@ class LinearOperator {
 /// follows from it.
 class EvenOdd : public LinearOperator {
  public:
-  // adjoint: of M^+ x = b in place of M x = b.
+  // adjoint: of M^+ x = b in place of M x = b. Its even-odd system is that of apply() with `adjoint` where Schur complements are
+  // asymmetric; of the symmetric one, M_pp^-1 S, it is M_pp^-+ S^+ x = rhs, and apply() with `adjoint` is S^+ M_pp^-+.
 
   /// rhs = right-hand side of the even-odd system.
   virtual void prepare(const Field& rhs, const FullField& b, bool adjoint = false) = 0;

@@ -30,10 +30,11 @@ class DenseInverse {
   /// products one after another, so bits depend on nothing. Without an inverse is_finite() is false. Waits.
   explicit DenseInverse(const CoarseMatrices& matrices);
 
-  /// Of host memory on every rank while it is made: the matrix, and between ranks what MPI takes for their sum.
-  static double host_bytes(const Coord& lattice, int components, bool distributed) {
+  /// Of host memory on every rank while it is made: the matrix, and what it is eliminated in, or between ranks what MPI takes for their
+  /// sum.
+  static double host_bytes(const Coord& lattice, int components) {
     const double rows = static_cast<double>(volume(lattice)) / 2 * components;
-    return (distributed ? 2 : 1) * 2 * sizeof(double) * rows * rows;
+    return 2 * 2 * sizeof(double) * rows * rows;
   }
   /// Flop of the inversion, without those of the operator: of work that the thread which makes it counts, between ranks the root's.
   double flops() const;

@@ -44,7 +44,7 @@ void with_reals(Precision precision, Body&& body) {
 }
 
 /// The columns of 1 - H H, this rank's rows of them; zero elsewhere. Column by column.
-std::vector<Complex> columns_of(CoarseOperator& m, std::size_t rows) {
+std::vector<Complex> columns_of(CoarseOperator& m, std::size_t rows, const runtime::Team& team) {
   const LatticePointer& lattice = m.lattice();
   const runtime::Decomposition& cut = lattice->decomposition();
   const int components = m.components(), n = m.vectors();
@@ -54,14 +54,15 @@ std::vector<Complex> columns_of(CoarseOperator& m, std::size_t rows) {
     with_reals(lattice->precision(), [&](auto real) {
       using F = decltype(real);
       const runtime::HostView<F> view(field.block(b), access);
-      for (int outer = 0; outer < lattice->block(b).outer_sites(); ++outer)
-        for (int c = 0; c < components; ++c)
-          for (int v = 0; v < n; ++v) {
-            F* word = view.get() + coarse_word(static_cast<std::size_t>(outer), c, v, components, n);
-            const std::size_t row =
-                number_of(cut.lattice(), cut.block(b), outer) * static_cast<std::size_t>(components) + static_cast<std::size_t>(c);
-            body(row, v, word);
-          }
+      team.for_range(lattice->block(b).outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+        for (auto outer = static_cast<int>(begin); outer < static_cast<int>(end); ++outer) {
+          const std::size_t site = number_of(cut.lattice(), cut.block(b), outer);
+          for (int c = 0; c < components; ++c)
+            for (int v = 0; v < n; ++v)
+              body(site * static_cast<std::size_t>(components) + static_cast<std::size_t>(c), v,
+                   view.get() + coarse_word(static_cast<std::size_t>(outer), c, v, components, n));
+        }
+      });
     });
   };
   for (std::size_t first = 0; first < rows; first += static_cast<std::size_t>(n)) {
@@ -134,9 +135,9 @@ class Elimination {
     return matrix_.data() + row * row_words() + column / tile * tile_words + column % tile;
   }
   const double* at(std::size_t row, std::size_t column) const { return const_cast<Elimination*>(this)->at(row, column); }
-  double* in_panel(std::size_t row, std::size_t c) { return &panel_[row * panel_words + c]; }
-  double* factor(std::size_t row, std::size_t c) { return &factors_[row * panel_words + 2 * c]; }
-  double* pivot_row(std::size_t number, std::size_t c) { return &pivot_rows_[(number * panel_width + c) * tile_words]; }
+  double* in_panel(std::size_t row, std::size_t c) { return panel_.data() + row * panel_words + c; }
+  double* factor(std::size_t row, std::size_t c) { return factors_.data() + row * panel_words + 2 * c; }
+  double* pivot_row(std::size_t number, std::size_t c) { return pivot_rows_.data() + (number * panel_width + c) * tile_words; }
 
   template <class Body>
   void for_rows(Body&& body) const {
@@ -322,9 +323,10 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
   if (!fits(cut.lattice(), components_)) throw ShapeError("DenseInverse", "a lattice with too many rows");
   const std::int64_t sites = volume(cut.lattice()) / 2;
   const auto rows = static_cast<std::size_t>(sites * components_);
-  const runtime::Team& team = runtime::Session::current().cpu_team();
+  const runtime::Team alone({0});  // of a simulated machine, which may have no CPU workers
+  const runtime::Team& team = runtime::backend::computes ? runtime::Session::current().cpu_team() : alone;
   CoarseOperator m(matrices, std::min(most_vectors, components_));
-  std::vector<Complex> matrix = columns_of(m, rows);
+  std::vector<Complex> matrix = columns_of(m, rows, team);
   if constexpr (runtime::backend::computes) {
     if (cut.is_distributed())
       runtime::mpi::Job::current().combine({reinterpret_cast<double*>(matrix.data()), 2 * rows * rows}, runtime::mpi::Combine::sum);

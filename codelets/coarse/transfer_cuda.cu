@@ -179,7 +179,8 @@ struct Components {
 /// vector (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is normalised when
 /// those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells its norm.
 template <int Kind, class F>
-__global__ void orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
+__global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
+    orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
   using Some = Components<Kind, F>;
   constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
   const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;

@@ -136,7 +136,7 @@ int Multigrid::refresh(EvenOdd& m) {
   constexpr double near_zero = 0.5;
   if (ratio(start, test) < near_zero) return 0;
   blas::submit<blas::Scale>({&start, &test}, {1.0});
-  relax(m, start, settings_.setup_steps);
+  relax(m, start, std::max(1, settings_.setup_steps / 2));
   return std::min(1, settings_.setup_cycles);
 }
 

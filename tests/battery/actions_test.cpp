@@ -105,7 +105,7 @@ TEST_CASE("every action: the even-odd system of M^+") {
       const std::vector<HostField> x = random_vector(kind->components, kind->slices({}), 1), b = product(*m, x, true);
       const auto [rhs, other, image] = adjoint_system(*m, b, x);
       for (std::size_t s = 0; s < x.size(); ++s) CHECK(distance(other[s], on_parity(x, 1 - p)[s]) < 1e-11);
-      if (schur == Schur::asymmetric)
+      if (schur == Schur::asymmetric)  // the other order of factors is not that of apply()
         for (std::size_t s = 0; s < x.size(); ++s) CHECK(distance(rhs[s], image[s]) < 1e-11);
       // M^+ y = (rhs' of the parity, 0) has the solution y: then M^+ of it on the other parity is zero.
       const std::vector<HostField> zero(x.size(), HostField(kind->components, extents));

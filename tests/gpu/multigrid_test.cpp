@@ -27,14 +27,14 @@ SolverSettings settings_of(Precision precision, const Coord& aggregate, int leve
   return settings;
 }
 
-/// D_c c and (1 - H H) c_o of some coarse vectors c in single precision, prolonged.
-std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattice, int null_vectors, int n, int gpus) {
+/// D_c c and (1 - H H) c_o of some coarse vectors c, prolonged.
+std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattice, Precision precision, const Coord& blocks,
+                                     int null_vectors, int n, int gpus) {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
   const Coord aggregate{2, 2, 2, 2};
   wilson::Action action(gauge, {.kappa = 0.124});
-  const auto prepared =
-      action.in_precision(runtime::Decomposition(lattice, {1, 1, 1, 1}, session.block_owners()),
-                          {.precision = Precision::single, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
+  const auto prepared = action.in_precision(runtime::Decomposition(lattice, blocks, session.block_owners()),
+                                            {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
   const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, aggregate, null_vectors);
   for (const int parity : {0, 1}) write_noise(aggregates.null_vectors().of(parity), seed, 0);
   aggregates.orthonormalise();
@@ -109,18 +109,29 @@ TEST_CASE("several right-hand sides of multigrid on a GPU have the CPU's bits") 
   for (std::size_t v = 0; v < sources.size(); ++v) battery::check_same_bits(outcome, v, expected, v);
 }
 
-// 128 and 2048 coarse sites of a parity, and numbers of vectors that do not fill what a thread takes: each kernel that the launch chooses
-// from.
+// 128 and 2048 coarse sites of a parity, also as an interior and a boundary that do not fill blocks of threads, and numbers of vectors that
+// do not fill what a thread takes: each kernel that the launch chooses from.
 TEST_CASE("the coarse operator on a GPU has the CPU's bits for any number of null vectors and right-hand sides") {
   QUARKSTAR_NEEDS_GPU("gpu coarse operator");
   MESSAGE("seed " << seed);
-  for (const auto& [lattice, null_vectors] :
-       {std::pair{Coord{8, 8, 8, 8}, 4}, {Coord{8, 8, 8, 8}, 20}, {Coord{8, 8, 8, 8}, 32}, {Coord{16, 16, 16, 16}, 12}}) {
-    const HostGauge gauge = reference::random_gauge(lattice, seed);
-    for (const int n : {1, 2, 5, 12, 24, 32}) {
-      INFO(null_vectors << " null vectors, " << n << " right-hand sides, " << lattice[0] << "^4");
-      const std::vector<HostField> expected = coarse_images(gauge, lattice, null_vectors, n, 0);
-      const std::vector<HostField> found = coarse_images(gauge, lattice, null_vectors, n, 1);
+  struct Case {
+    Coord lattice;
+    int null_vectors;
+    std::vector<int> right_hand_sides;
+    Precision precision = Precision::single;
+    Coord blocks = {1, 1, 1, 1};
+  };
+  const Coord small{8, 8, 8, 8}, large{16, 16, 16, 16}, cut{1, 1, 1, 2};
+  for (const Case& c :
+       {Case{small, 4, {1, 2, 5, 12, 24, 32}}, Case{small, 20, {1, 2, 5, 12, 24, 32}}, Case{small, 32, {1, 2, 5, 12, 24, 32}},
+        Case{large, 12, {1, 2, 5, 12, 24, 32}}, Case{large, 20, {32}, Precision::single, cut},
+        Case{large, 20, {16, 24}, Precision::double_}, Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut}}) {
+    const HostGauge gauge = reference::random_gauge(c.lattice, seed);
+    for (const int n : c.right_hand_sides) {
+      INFO(c.null_vectors << " null vectors, " << n << " right-hand sides, " << c.lattice[0] << "^4, " << name_of(c.precision)
+                          << ", cut in " << c.blocks[3]);
+      const auto images = [&](int gpus) { return coarse_images(gauge, c.lattice, c.precision, c.blocks, c.null_vectors, n, gpus); };
+      const std::vector<HostField> expected = images(0), found = images(1);
       for (std::size_t v = 0; v < expected.size(); ++v) {
         CHECK(battery::same_bits(found[v], expected[v]));
         const auto& z = expected[v].data;  // the second images are on odd sites alone
