@@ -136,16 +136,11 @@ class SpinorLowModes {
     const SmallMatrix &left = values_[static_cast<std::size_t>(i_group)][source],
                       &right = values_[static_cast<std::size_t>(j_group)][source];
     for (int a = 0; a < spins; ++a)
-      for (int b = 0; b < spins; ++b) {
-        const SmallMatrix product = left.middleCols(colour_components * a, colour_components) *
-                                    right.middleCols(colour_components * b, colour_components).adjoint();
-        Eigen::MatrixXd& row = products[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-        for (int i = 0; i < low_mode_group; ++i)
-          for (int j = 0; j < low_mode_group; ++j) {
-            row(0, 2 * (low_mode_group * i + j)) = product(i, j).real();
-            row(0, 2 * (low_mode_group * i + j) + 1) = product(i, j).imag();
-          }
-      }
+      for (int b = 0; b < spins; ++b)
+        products[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)].row(0) =
+            columns_of(left.middleCols(colour_components * a, colour_components) *
+                       right.middleCols(colour_components * b, colour_components).adjoint())
+                .transpose();
     return products;
   }
 

@@ -116,15 +116,7 @@ class StaggeredLowModes {
 
   /// V_i^+(y) V_j(y) as the columns have it.
   Eigen::VectorXd at_source(std::size_t source, int i_group, int j_group) const {
-    const SmallMatrix product =
-        values_[static_cast<std::size_t>(i_group)][source] * values_[static_cast<std::size_t>(j_group)][source].adjoint();
-    Eigen::VectorXd columns(pair_columns);
-    for (int i = 0; i < low_mode_group; ++i)
-      for (int j = 0; j < low_mode_group; ++j) {
-        columns(2 * (low_mode_group * i + j)) = product(i, j).real();
-        columns(2 * (low_mode_group * i + j) + 1) = product(i, j).imag();
-      }
-    return columns;
+    return columns_of(values_[static_cast<std::size_t>(i_group)][source] * values_[static_cast<std::size_t>(j_group)][source].adjoint());
   }
 
   void add(int i_group, int j_group, const PairProducts& products) {

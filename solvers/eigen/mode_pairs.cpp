@@ -22,6 +22,16 @@ std::vector<int> numbers_from(int first, int count) {
   return numbers;
 }
 
+Eigen::VectorXd columns_of(const Eigen::Ref<const Eigen::MatrixXcd>& products) {
+  Eigen::VectorXd columns(pair_columns);
+  for (int i = 0; i < low_mode_group; ++i)
+    for (int j = 0; j < low_mode_group; ++j) {
+      columns(2 * (low_mode_group * i + j)) = products(i, j).real();
+      columns(2 * (low_mode_group * i + j) + 1) = products(i, j).imag();
+    }
+  return columns;
+}
+
 void ModePairs::load(const Field& to, int group) const {
   const Basis& basis = modes_.vectors();
   const int first = group * low_mode_group, block = first / basis.block() * basis.block();

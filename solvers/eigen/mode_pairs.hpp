@@ -21,6 +21,9 @@ inline constexpr int pair_columns = 2 * low_mode_group * low_mode_group;
 /// first, first + 1, ...
 std::vector<int> numbers_from(int first, int count);
 
+/// The products of two groups, as real numbers.
+Eigen::VectorXd columns_of(const Eigen::Ref<const Eigen::MatrixXcd>& products);
+
 /// Modes in groups of low_mode_group, and what points are to them.
 class ModePairs {
  public:

@@ -96,6 +96,7 @@ struct Problem {
   HostGauge gauge;
   clover::Parameters term{};
   BoundaryAngles boundary = antiperiodic_in_time;
+  int link_reals = 18;
   std::vector<reference::Field> noise{};  ///< the null vectors before they are orthonormal
 
   std::unique_ptr<Action> action() const {
@@ -116,7 +117,7 @@ struct Problem {
 
 Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, const clover::Parameters& term = {},
                    const BoundaryAngles& boundary = antiperiodic_in_time) {
-  Problem problem{lattice, aggregate, gauge, term, boundary};
+  Problem problem{.lattice = lattice, .aggregate = aggregate, .gauge = gauge, .term = term, .boundary = boundary};
   for (std::uint64_t j = 0; j < null_vectors; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
   return problem;
 }
@@ -140,7 +141,8 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   const runtime::Decomposition decomposition(problem.lattice, blocks, 2);
   const std::unique_ptr<Action> action = problem.action();
   const auto prepared = action->in_precision(
-      decomposition, {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
+      decomposition,
+      {.precision = precision, .link_reals = problem.link_reals, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
   const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, null_vectors);
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
@@ -238,6 +240,11 @@ TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
     check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3}), {1, 1, 2, 2}, precision);
     check_against_reference(problem_of(lattice, aggregate, random, {.mu = 0.3}, {0.3, 0, 0.5, 1}), {1, 1, 1, 2}, precision);
     check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3, .mu = -0.2}), {1, 1, 1, 1}, precision);
+    for (const int reals : {12, 8}) {
+      Problem compressed = problem_of(lattice, aggregate, random);
+      compressed.link_reals = reals;
+      check_against_reference(compressed, {1, 1, 1, 2}, precision);
+    }
     const Coord odd{8, 4, 6, 12};
     check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
   }
