@@ -146,6 +146,7 @@ TEST_CASE("arrays on a GPU are refused where others have the lattice, too") {
 
 TEST_CASE("which memory kernels reach, and what is waited for") {
   QUARKSTAR_NEEDS_GPU("transfer");
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);  // where there are several, cases before may leave another one
   const gpu_testing::Stream stream;
   cudaStream_t blocking = nullptr;
   REQUIRE(cudaStreamCreate(&blocking) == cudaSuccess);
