@@ -3,6 +3,7 @@
 #include "codelets/actions/action_kind.hpp"
 #include "solvers/eigen/eigen_projector.hpp"
 #include "solvers/eigen/lanczos.hpp"
+#include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/squared_system.hpp"
 #include "tests/battery/support.hpp"
 
@@ -71,6 +72,17 @@ inline std::shared_ptr<const Projector> projector_of(const EigenResult& result, 
   const std::size_t modes = result.values.size(), block = static_cast<std::size_t>(EigenProjector::block_for(projector->modes()));
   for (std::size_t first = 0; first < modes; first += block) projector->add(vectors.subspan(first, std::min(block, modes - first)));
   return projector;
+}
+
+/// Of the correlators of several sources.
+inline MesonTimes mean_of(const std::vector<MesonTimes>& all) {
+  MesonTimes mean = all.front();
+  for (std::size_t c = 0; c < mean.size(); ++c)
+    for (std::size_t t = 0; t < mean[c].size(); ++t) {
+      mean[c][t] = 0;
+      for (const MesonTimes& one : all) mean[c][t] += one[c][t] / static_cast<double>(all.size());
+    }
+  return mean;
 }
 
 }  // namespace quarkstar::battery

@@ -89,16 +89,6 @@ std::vector<MesonTimes> mesons_from_everywhere(const DenseStaggered& dense, doub
   return all;
 }
 
-MesonTimes mean_of(const std::vector<MesonTimes>& all) {
-  MesonTimes mean = all.front();
-  for (std::size_t c = 0; c < mean.size(); ++c)
-    for (std::size_t t = 0; t < mean[c].size(); ++t) {
-      mean[c][t] = 0;
-      for (const MesonTimes& one : all) mean[c][t] += one[c][t] / static_cast<double>(all.size());
-    }
-  return mean;
-}
-
 /// The largest difference at each time, over the pion there, which has no cancellations.
 double distance(const MesonTimes& a, const MesonTimes& b) {
   double most = 0;
@@ -161,7 +151,7 @@ TEST_CASE("all modes make the whole correlators, from each source and from all s
     REQUIRE(low.size() == std::size(masses));
     for (std::size_t m = 0; m < low.size(); ++m) {
       const std::vector<MesonTimes> exact = mesons_from_everywhere(dense, masses[m]);
-      CHECK(distance(low[m].all, mean_of(exact)) < 1e-10);
+      CHECK(distance(low[m].all, battery::mean_of(exact)) < 1e-10);
       for (std::size_t s = 0; s < sources.size(); ++s)
         CHECK(distance(low[m].of_sources[s], exact[static_cast<std::size_t>(lexicographic(sources[s].position, extents))]) < 1e-10);
     }
@@ -186,10 +176,10 @@ TEST_CASE("few modes make the correlators of the projected propagator, whose mea
     const std::vector<LowModeMesons> low = averaged(extents, {1, 1, 1, 1}, links, modes, sources);
     for (std::size_t m = 0; m < low.size(); ++m) {
       const std::vector<MesonTimes> projected = mesons_from_everywhere(dense, masses[m], projectors);
-      CHECK(distance(low[m].all, mean_of(projected)) < 1e-10);
+      CHECK(distance(low[m].all, battery::mean_of(projected)) < 1e-10);
       for (std::size_t s = 0; s < sources.size(); ++s) REQUIRE(distance(low[m].of_sources[s], projected[s]) < 1e-10);
       // So C - C_LL + C_LL of all has the mean of C.
-      CHECK(distance(mean_of(low[m].of_sources), low[m].all) < 1e-12);
+      CHECK(distance(battery::mean_of(low[m].of_sources), low[m].all) < 1e-12);
     }
   }
 }

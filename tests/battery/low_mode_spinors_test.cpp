@@ -140,16 +140,6 @@ std::vector<MesonTimes> spinor_mesons_from_everywhere(const DenseSpinors& dense,
   return all;
 }
 
-MesonTimes mean_of_spinors(const std::vector<MesonTimes>& all) {
-  MesonTimes mean = all.front();
-  for (std::size_t c = 0; c < mean.size(); ++c)
-    for (std::size_t t = 0; t < mean[c].size(); ++t) {
-      mean[c][t] = 0;
-      for (const MesonTimes& one : all) mean[c][t] += one[c][t] / static_cast<double>(all.size());
-    }
-  return mean;
-}
-
 /// The largest difference from time `first` on, over the pion there, which has no cancellations.
 double distance(const MesonTimes& a, const MesonTimes& b, std::size_t first = 0) {
   REQUIRE(a.size() == channels);
@@ -205,11 +195,11 @@ TEST_CASE("mesons of spinors from few modes are those of the projected propagato
         projected[0][from] = to_even * projected[1][from];
       }
       const std::vector<MesonTimes> expected = spinor_mesons_from_everywhere(dense, projected);
-      CHECK(distance(low.all, mean_of_spinors(expected)) < 1e-10);
+      CHECK(distance(low.all, battery::mean_of(expected)) < 1e-10);
       for (std::size_t s = 0; s < sources.size(); ++s) REQUIRE(distance(low.of_sources[s], expected[s]) < 1e-10);
       // So C - C_LL + C_LL of all has the mean of C.
-      CHECK(distance(mean_of_spinors(low.of_sources), low.all) < 1e-12);
-      if (count == all) CHECK(distance(low.all, mean_of_spinors(spinor_mesons_from_everywhere(dense, whole)), 1) < 1e-10);
+      CHECK(distance(battery::mean_of(low.of_sources), low.all) < 1e-12);
+      if (count == all) CHECK(distance(low.all, battery::mean_of(spinor_mesons_from_everywhere(dense, whole)), 1) < 1e-10);
     }
   }
 }
@@ -236,7 +226,7 @@ TEST_CASE("mesons of spinors of any vectors: the same mean and the same bits for
     }
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
     const LowModeMesons from_all = averaged(Spinors(c, extents, {1, 1, 1, 1}), values, vectors, everywhere);
-    CHECK(distance(mean_of_spinors(from_all.of_sources), from_all.all) < 1e-12);
+    CHECK(distance(battery::mean_of(from_all.of_sources), from_all.all) < 1e-12);
     CHECK(from_all.all == first[0].all);
   }
 }

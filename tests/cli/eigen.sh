@@ -11,6 +11,17 @@ expect 0 '^wrote modes.h5' "${eigen[@]}" --out modes.h5 --json modes.json
 absent modes.h5.restart
 [ "$(grep -c e- <(sed -n '/"residuals"/,/]/p' modes.json))" -ge 12 ] || die "no residuals in the JSON"
 
+# killed FILE FLAG...: begins a solve for FILE, and kills it when its restart file is there, or lets it end before.
+killed() {
+  local file=$1
+  shift
+  "$QUARKSTAR" "$@" --out "$file" > /dev/null 2>&1 &
+  local victim=$!
+  while [ ! -e "$file.restart" ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+}
+
 # The same file from another cut, and after kills.
 expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1 1 1 2 --workers 2
 cmp modes.h5 cut.h5 || die "another cut gives another file"
@@ -38,11 +49,7 @@ narrow=(eigen "${common[@]}" --modes 12 --block 2 --basis 24 --degree 40 --basis
 expect 0 '^wrote narrow.h5' "${narrow[@]}" --out narrow.h5 --json narrow.json
 digits() { sed -n '/"eigenvalues"/,/]/p' "$1" | grep -o '0\.[0-9]\{9\}'; }
 cmp <(digits modes.json) <(digits narrow.json) || die "a basis in single precision: other eigenvalues"
-"$QUARKSTAR" "${narrow[@]}" --out again.h5 > /dev/null 2>&1 &
-victim=$!
-while [ ! -e again.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
-kill -KILL $victim 2> /dev/null || true
-wait $victim 2> /dev/null || true
+killed again.h5 "${narrow[@]}"
 [ ! -e again.h5.restart ] || expect 2 'again.h5.restart: .*another operator.*; remove it to begin anew' eigen "${common[@]}" --modes 12 --block 2 --basis 24 --degree 40 --out again.h5
 expect 0 '^wrote again.h5' "${narrow[@]}" --out again.h5 --blocks 1 1 1 2 --workers 2
 cmp narrow.h5 again.h5 || die "a basis in single precision: another cut or a kill gives another file"
@@ -67,11 +74,7 @@ for store in single half; do
   cmp <(of_key modes.json eigenvalues) <(of_key $store.json eigenvalues) || die "$store: other eigenvalues"
   grep -q "\"store\": \"$store\"" $store.json || die "the JSON does not say how vectors are stored"
   [ "$(bytes modes.h5)" -gt $(($(bytes $store.h5) * 17 / 10)) ] || die "$store: the file is hardly smaller"
-  "$QUARKSTAR" "${eigen[@]}" --out again.h5 > /dev/null 2>&1 &
-  victim=$!
-  while [ ! -e again.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
-  kill -KILL $victim 2> /dev/null || true
-  wait $victim 2> /dev/null || true
+  killed again.h5 "${eigen[@]}"
   expect 0 '^wrote again.h5' "${eigen[@]}" --store $store --out again.h5 --blocks 1 1 1 2 --workers 2
   cmp $store.h5 again.h5 || die "$store: another cut or a kill gives another file"
   expect 0 '^wrote low.json' "${solve[@]}" --json low.json --deflate $store.h5
@@ -84,11 +87,7 @@ done
 for store in double single; do
   expect 0 "^wrote $store.lime" "${eigen[@]}" --store $store --out $store.lime --json scidac.json
   cmp <(of_key modes.json eigenvalues) <(of_key scidac.json eigenvalues) || die "$store.lime: other eigenvalues"
-  "$QUARKSTAR" "${eigen[@]}" --store $store --out again.lime > /dev/null 2>&1 &
-  victim=$!
-  while [ ! -e again.lime.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
-  kill -KILL $victim 2> /dev/null || true
-  wait $victim 2> /dev/null || true
+  killed again.lime "${eigen[@]}" --store $store
   expect 0 '^wrote again.lime' "${eigen[@]}" --store $store --out again.lime --blocks 1 1 1 2 --workers 2
   cmp $store.lime again.lime || die "$store.lime: another cut or a kill gives another file"
   [ -e $store.h5 ] || cp modes.h5 $store.h5
