@@ -83,8 +83,9 @@ void require_room(Operator& op, const EigenSettings& settings, Precision stored)
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
   app::set_basis_vectors(config, fields_for(settings, op.kind().components));
+  constexpr bool scidac = true;  // which file will be written nobody knows yet
   app::set_host_vectors(
-      config, app::host_vectors_of_writing("a.lime", settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
+      config, app::host_vectors_of_writing(scidac, settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
   op.require_room_for(config);
 }
 

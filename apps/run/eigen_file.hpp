@@ -28,8 +28,8 @@ void set_basis_vectors(RunConfig& config, int vectors);
 /// written, or begin as noise.
 int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
-/// Of write_eigen_file() of this file with blocks of so many.
-int host_vectors_of_writing(const std::string& path, int block);
+/// Of write_eigen_file() with blocks of so many. scidac: is_scidac_name() of the file.
+int host_vectors_of_writing(bool scidac, int block);
 
 /// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
 /// and Schur complement. made: with its equation.

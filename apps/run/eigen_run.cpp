@@ -219,7 +219,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
   set_basis_vectors(config, fields_for(run.settings, config.action->components));
-  set_host_vectors(config, host_vectors_of_writing(run.out, run.settings.block));
+  set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;

@@ -19,7 +19,7 @@ struct SharedLoads {
 class Arrival {
  public:
   /// By one thread, before others use it. copying: threads that call done() in each phase.
-  __device__ __forceinline__ void init([[maybe_unused]] unsigned copying) {
+  __device__ __forceinline__ void init(unsigned copying) {
     const unsigned arrivals = bulk ? 1 : copying;
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address(&barrier_)), "r"(arrivals) : "memory");
 #if __CUDA_ARCH__ >= 900

@@ -170,6 +170,7 @@ class Elimination {
 
   void eliminate_panel(std::size_t first, std::size_t width) {
     copy_panel(first, true);
+    std::vector<double> of_pivot(panel_words);
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t k = first + c;
       const auto size = [&](std::size_t row) {
@@ -193,9 +194,9 @@ class Elimination {
       set(factor(k, c), 1, inverse);
       set(in_panel(k, c), panel_width, 1);
       multiply(in_panel(k, 0), panel_width, inverse);
-      const std::vector<double> others(in_panel(k, 0), in_panel(k, 0) + panel_words);
+      std::copy_n(in_panel(k, 0), panel_words, of_pivot.begin());
       const auto own = static_cast<std::int64_t>(k);
-      const RowsArguments rows{panel_.data(), panel_words, factor(0, c), panel_words, others.data(), panel_width, 1, own, own + 1};
+      const RowsArguments rows{panel_.data(), panel_words, factor(0, c), panel_words, of_pivot.data(), panel_width, 1, own, own + 1};
       team_.for_range(static_cast<std::int64_t>(n_), [&](std::int64_t begin, std::int64_t end, int) {
         for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
           if (row == k) continue;
