@@ -18,6 +18,12 @@ struct SharedLoads {
 /// the bulk copies of compute capability 9.0, else by copies of 16 bytes.
 class Arrival {
  public:
+  /// Whether one copy can be of any length; else one thread's are slow.
+#if __CUDA_ARCH__ >= 900
+  static constexpr bool bulk = true;
+#else
+  static constexpr bool bulk = false;
+#endif
   /// By one thread, before others use it. copying: threads that call done() in each phase.
   __device__ __forceinline__ void init(unsigned copying) {
     const unsigned arrivals = bulk ? 1 : copying;
@@ -61,11 +67,6 @@ class Arrival {
   }
 
  private:
-#if __CUDA_ARCH__ >= 900
-  static constexpr bool bulk = true;
-#else
-  static constexpr bool bulk = false;
-#endif
   static __device__ __forceinline__ std::uint32_t address(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
   std::uint64_t barrier_;
 };

@@ -1,4 +1,5 @@
 #pragma once
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/cuda.cuh"
 #include "runtime/gpu/gpu_sums.hpp"
 
@@ -41,91 +42,81 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   if (in_row == 3 && seen != 0) atomicOr(&place.seen, seen);
 }
 
-/// The same for float summands, with the same bits in the table and fewer instructions: a float has two digits at the window of
-/// its own magnitude, all steps but the roundings to digits are exact in single precision, and the largest magnitude also says whether
-/// there is anything to add and whether all are numbers.
-template <int Row = 32>
-__device__ __forceinline__ void add_to_table(SumTable& table, float x) {
+/// What a block adds to sums, `count` of at most N. A thread has a summand for each, x[s]. Its place among the threads of the block is
+/// `own`: Row places side by side are of one row, whose summands belong to the same tables; table_of(row, s): a row's table of sum s, or
+/// nullptr where it has none. To be called by all threads; exchange: shared memory of N numbers for each, aligned to 16 bytes, that nobody
+/// uses before all threads have come to their next barrier. A thread takes four summands of a row: its digits are added by a quarter of the
+/// instructions that one summand for each thread takes.
+template <int Row = 32, class T, int N, class TableOf>
+__device__ __forceinline__ void add_to_tables(const T (&x)[N], int count, int own, T* exchange, TableOf&& table_of) {
   using runtime::BinnedSum;
-  static_assert(Row == 32 || Row == 16);
-  constexpr unsigned infinite = 0x7f800000u;
-  const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x, in_row = thread % Row;
-  const unsigned all = Row == 32 ? 0xffffffffu : 0xffffu << (thread & 16);
-  unsigned most = __reduce_max_sync(all, __float_as_uint(x) & 0x7fffffffu);
-  if (most == 0) return;
+  static_assert((Row == 32 || Row == 16) && N <= 4);
+  constexpr int of_thread = 4, helpers = Row / of_thread;  // threads of a row
+  constexpr unsigned all = 0xffffffffu, infinite = 0x7ff00000u;
+  const auto threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z), rows = threads / Row;
+  site::unroll<N>([&](auto s) {
+    if (s < count) exchange[s * threads + own] = x[s];
+  });
+  __syncthreads();
+  const auto thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
+  const int task = thread / helpers, helper = thread % helpers;
+  if (thread / arch::warp_threads * (arch::warp_threads / helpers) >= count * rows) return;  // whole warps
+  int sum = 0;
+  site::unroll<N - 1>([&](auto s) { sum += task >= (s + 1) * rows ? 1 : 0; });
+  const int row = task - sum * rows;
+  double y[of_thread] = {};
+  if (task < count * rows) {
+    T read[of_thread];
+    constexpr int words = 16 / sizeof(T);
+    site::unroll<of_thread / words>([&](auto i) {
+      const uint4 moved = *reinterpret_cast<const uint4*>(exchange + sum * threads + row * Row + helper * of_thread + i * words);
+      __builtin_memcpy(read + i * words, &moved, sizeof moved);
+    });
+    site::unroll<of_thread>([&](auto k) { y[k] = static_cast<double>(read[k]); });
+  }
+  // The upper halves of a double order magnitudes by windows; the lowest bit stands for a lower half that is not zero.
+  const auto largest = [&] {
+    unsigned most = 0;
+    site::unroll<of_thread>([&](auto k) {
+      const unsigned below = sizeof(T) == 8 && __double2loint(y[k]) != 0 ? 1 : 0;
+      most = max(most, (static_cast<unsigned>(__double2hiint(y[k])) & 0x7fffffffu) | below);
+    });
+    for (int half = helpers / 2; half > 0; half /= 2) most = max(most, __shfl_xor_sync(all, most, half));
+    return most;
+  };
+  unsigned most = largest();
   unsigned long long seen = 0;
-  if (most >= infinite) {
-    seen = SumTable::poison;
-    if ((__float_as_uint(x) & 0x7fffffffu) >= infinite) x = 0;
-    most = __reduce_max_sync(all, __float_as_uint(x) & 0x7fffffffu);
+  if (__any_sync(all, most >= infinite)) {
+    if (most >= infinite) seen = SumTable::poison;
+    site::unroll<of_thread>([&](auto k) {
+      if ((static_cast<unsigned>(__double2hiint(y[k])) & 0x7fffffffu) >= infinite) y[k] = 0;
+    });
+    most = largest();
   }
-  const unsigned rows = (blockDim.x * blockDim.y * blockDim.z + Row - 1) / Row;
-  SumTable::Place& place = table.place[(blockIdx.x * rows + thread / Row) % SumTable::places];
-  if (most != 0) {
-    // All summands are less than 2^above, and window = floor(above / 32) as in runtime::window_of().
-    const int above = most >= 0x00800000u ? static_cast<int>(most >> 23) - 126 : -117 - __clz(static_cast<int>(most)), window = above >> 5;
-    seen |= SumTable::bit_of(window);
-    // 2^(-32 window) leaves the range of a float, its root does not. What underflows on the way is less than any digit.
-    const float root = __int_as_float((127 - 16 * window) << 23);
-    const float y = (x * root) * root;
-    // Digits are added in two parts, 24 low bits and the rest, within 32 bits each.
-    const auto sum_of_parts = [all](int high, int low) {
-      return (static_cast<long long>(__reduce_add_sync(all, high)) << 24) + __reduce_add_sync(all, low);
-    };
-    const int first = __float2int_rn(y);
-    const long long digit = sum_of_parts(first >> 24, first & 0xffffff);
-    long long limb = in_row == 0 ? digit : 0;
-    float rest = y - static_cast<float>(first);
-    for (unsigned i = 1; i < 3; ++i) {
-      if (!__any_sync(all, rest != 0)) break;
-      const int high = __float2int_rn(rest * 256.0f);
-      const float low = (rest * 256.0f - static_cast<float>(high)) * 16777216.0f;
-      const int of_low = __float2int_rn(low);
-      const long long next = sum_of_parts(high, of_low);
-      if (in_row == i) limb = next;
-      rest = low - static_cast<float>(of_low);
-    }
-    if (limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(in_row)), static_cast<unsigned long long>(limb));
+  const int window = min(max((static_cast<int>(most >> 20) - 1022) >> 5, BinnedSum::lowest_window), BinnedSum::highest_window);
+  if (most != 0) seen |= SumTable::bit_of(window);
+  const double scale = runtime::power_of_window(-window);
+  site::unroll<of_thread>([&](auto k) { y[k] *= scale; });
+  double mine = 0;  // the digit of the row that this thread adds to the table
+  for (int digit = 0; digit < 3; ++digit) {
+    double of_row = 0;
+    bool more = false;
+    site::unroll<of_thread>([&](auto k) {
+      const double whole = runtime::nearest_integer(y[k]);
+      of_row += whole;
+      y[k] = (y[k] - whole) * 4294967296.0;
+      more = more || y[k] != 0;
+    });
+    for (int half = helpers / 2; half > 0; half /= 2) of_row += __shfl_xor_sync(all, of_row, half);
+    if (helper == digit) mine = of_row;
+    if (!__any_sync(all, more)) break;  // floats near the largest have two digits
   }
-  if (in_row == 3) atomicOr(&place.seen, seen);
-}
-
-/// A thread's place in a row of threads whose summands belong together; rows are whole warps.
-struct RowPlace {
-  int row, in_row, row_threads;
-};
-
-/// Gathers Numbers numbers that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that
-/// add_to_table() finds whole warps: x[i] becomes that of the thread's place. `exchange`: shared memory for so many numbers per thread.
-template <class T, int Numbers>
-__device__ __forceinline__ void in_rows_of_groups(T (&x)[Numbers], T* exchange, const RowPlace& place) {
-  if (blockDim.y == 1) return;
-  const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);
-  const int threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
-  for (int i = 0; i < Numbers; ++i) exchange[i * threads + own] = x[i];
-  __syncthreads();
-  for (int i = 0; i < Numbers; ++i) x[i] = exchange[i * threads + place.row * place.row_threads + place.in_row];
-}
-
-/// One such number, from shared memory that may be used again.
-template <class T>
-__device__ __forceinline__ T in_rows_of_groups(T x, T* exchange, const RowPlace& place) {
-  if (blockDim.y == 1) return x;
-  T numbers[1] = {x};
-  in_rows_of_groups(numbers, exchange, place);
-  __syncthreads();
-  return numbers[0];
-}
-
-/// The same where a block has a thread for each vector of each of so many sites: thread / sites is then the vector of a row.
-template <class T>
-__device__ __forceinline__ T in_rows_of_vectors(T x, T* exchange, int vectors, int sites) {
-  const int thread = static_cast<int>(threadIdx.x);
-  exchange[thread % vectors * sites + thread / vectors] = x;
-  __syncthreads();
-  const T mine = exchange[thread];
-  __syncthreads();
-  return mine;
+  if (seen == 0) return;
+  SumTable* table = table_of(row, sum);
+  if (table == nullptr) return;
+  SumTable::Place& place = table->place[(blockIdx.x * static_cast<unsigned>(rows) + static_cast<unsigned>(row)) % SumTable::places];
+  if (mine != 0) atomicAdd(&place.limb_of(window, helper), static_cast<unsigned long long>(__double2ll_rn(mine)));
+  if (helper == 3) atomicOr(&place.seen, seen);
 }
 
 }  // namespace quarkstar::cuda

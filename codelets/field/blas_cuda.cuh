@@ -89,10 +89,9 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
   const std::uint32_t block = backward<Operation> ? gridDim.x - 1 - blockIdx.x : blockIdx.x, id = block * blockDim.x + threadIdx.x;
   const int row = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y), lane = static_cast<int>(id % lanes);
   const int v = in_lanes ? row * a.lanes + lane : row;
-  if (row >= a.vectors) return;  // whole warps
   V sum[sum_count];
   for (V& s : sum) s = V{0};
-  if (id < sites && (left_out == nullptr || left_out[v] == 0)) {
+  if (id < sites && row < a.vectors && (left_out == nullptr || left_out[v] == 0)) {
     site::Complex<V> c[coefficient_count];
     for (int k = 0; k < Operation::coefficients; ++k) {
       const runtime::ComplexScalar z = coefficients.value[k].resolve(status, v);
@@ -100,18 +99,23 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
     }
     blas::apply_to_vector<Operation, Components, Words>(a, id / lanes, row, lane, c, sum);
   }
-  if constexpr (Chunked && Operation::sums > 0) {
-    __shared__ Real<F> exchange[sites_at_a_time * 16];
-    if (in_lanes) {
-      tables += row * a.lanes + static_cast<int>(threadIdx.x) / sites_at_a_time;
-      for (int s = 0; s < Operation::sums; ++s) {
-        const Real<F> x = in_rows_of_vectors(sum[s].v, exchange, a.lanes, sites_at_a_time);
-        add_to_table<sites_at_a_time>(tables[s * a.vectors * a.lanes], x);
+  if constexpr (Operation::sums > 0) {
+    __shared__ __align__(16) Real<F> exchange[sum_count * block_threads<F, Components>];
+    Real<F> x[sum_count];
+    for (int s = 0; s < sum_count; ++s) x[s] = sum[s].v;
+    const auto thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    if constexpr (Chunked) {
+      if (in_lanes) {
+        const int own = thread % a.lanes * sites_at_a_time + thread / a.lanes;
+        return add_to_tables<sites_at_a_time>(
+            x, sum_count, own, exchange, [&](int row_of_sites, int s) { return tables + (s * a.vectors + row) * a.lanes + row_of_sites; });
       }
-      return;
     }
+    add_to_tables(x, sum_count, thread, exchange, [&](int row_of_sites, int s) -> SumTable* {
+      const int vector = static_cast<int>(blockIdx.y * blockDim.y) + row_of_sites * arch::warp_threads / static_cast<int>(blockDim.x);
+      return vector < a.vectors ? tables + s * a.vectors + vector : nullptr;
+    });
   }
-  for (int s = 0; s < Operation::sums; ++s) add_to_table(tables[s * a.vectors + v], sum[s].v);
 }
 
 template <class F, int Components, bool Chunked, class Operation>

@@ -1,6 +1,7 @@
 #pragma once
 // Which kernel of a hopping operator, how it is launched, and which sums it takes.
 #include "codelets/arch/memory_access.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 namespace quarkstar::stencil {
 
@@ -11,6 +12,14 @@ struct OutputSums {
   bool dot = false;        ///< sum Re <y, out>
   bool imaginary = false;  ///< and sum Im <y, out>
   constexpr int count(int vectors) const { return ((norm ? 1 : 0) + (dot ? 1 : 0) + (imaginary ? 1 : 0)) * vectors; }
+  /// x = the summands of a site that are wanted, in this order. Returns how many they are.
+  template <class T>
+  QUARKSTAR_HD int wanted(T of_norm, T re, T im, T (&x)[3]) const {
+    x[0] = norm ? of_norm : re;
+    x[1] = norm ? re : im;
+    x[2] = im;
+    return count(1);
+  }
 };
 
 /// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.

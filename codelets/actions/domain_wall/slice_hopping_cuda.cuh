@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
   using domain_wall::Form;
   constexpr int components = domain_wall::components;
   extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ __align__(16) T exchange[3 * most_slice_threads<F>];
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const domain_wall::Products<F>& products = a.epilogue;
@@ -149,15 +150,12 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
         if (a.sums.norm) summands.add_norm(z);
         if (a.sums.dot) summands.add_dot(z, SpinorOfSlice<F, Chunked>(a.y + place(s), W, lane));
       }
-      SumTable* table = tables + vector;
-      const auto add_sum = [&](bool wanted, V summand) {
-        if (!wanted) return;
-        add_to_table(*table, summand.v);
-        table += n;
-      };
-      add_sum(a.sums.norm, summands.norm);
-      add_sum(a.sums.dot, summands.re);
-      add_sum(a.sums.imaginary, summands.im);
+      if (!a.sums.norm && !a.sums.dot) continue;
+      T x[3];
+      const int count = a.sums.wanted(summands.norm.v, summands.re.v, summands.im.v, x);
+      __syncthreads();  // nobody reads the summands of slices before any more
+      add_to_tables(x, count, static_cast<int>(threadIdx.y * W + threadIdx.x), exchange,
+                    [&](int, int sum) { return tables + sum * n + vector; });
     }
   }
 }

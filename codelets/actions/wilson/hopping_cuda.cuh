@@ -19,25 +19,28 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
-/// h = upper two rows of (1 + sign Projector gamma_Mu) psi, where sign is 1 or -1 and `words` those of psi in one lane: the bits of
-/// wilson::read_projected().
-template <int Mu, int Projector, class F, class V>
-__device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], V sign, V unit_of_link) {
+/// h = upper two rows of (1 + sign Projector gamma_Mu) psi, where sign is nothing or a number 1 or -1, and `words` those of psi in one
+/// lane: the bits of wilson::read_projected().
+template <int Mu, int Projector, class F, class V, class... Number>
+__device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], V unit_of_link, Number... sign) {
   const site::SiteReader<F, V> stored(words, 1);
   if constexpr (is_half<F>) {
     // Integers with their bias: where they are added, it is subtracted twice. Every step is exact.
     const V unit = stored.unit * unit_of_link, bias = V::broadcast(site::fixed_point_bias);
-    const V of_sum = fma(sign, bias, bias), of_difference = fnma(sign, bias, bias);
     site::unroll<6>([&](auto c) {
       constexpr int row = c / 3, power = site::power_of_i(Mu, Projector, row), other = 3 * site::gamma_entry(Mu, row).column + c % 3;
+      constexpr bool adds_re = power == 0 || power == 3, adds_im = power < 2;
       const site::Complex<V> a = V::biased(words[1 + c].word), b = site::times_i<power>(V::biased(words[1 + other].word));
-      const V re = a.re - (power == 0 || power == 3 ? of_sum : of_difference), im = a.im - (power < 2 ? of_sum : of_difference);
-      h[row][c % 3] = {fma(sign, b.re, re) * unit, fma(sign, b.im, im) * unit};
+      const auto projected = [&](bool adds, V of_a, V of_b) {
+        if constexpr (sizeof...(sign) > 0) return fma(sign..., of_b, of_a - (adds ? fma(sign..., bias, bias) : fnma(sign..., bias, bias)));
+        else return (adds ? of_a - (bias + bias) : of_a) + of_b;
+      };
+      h[row][c % 3] = {projected(adds_re, a.re, b.re) * unit, projected(adds_im, a.im, b.im) * unit};
     });
   } else {
     site::Spinor<V> psi;
     site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = stored.raw(c); });
-    site::project<Mu, Projector>(h, psi, sign);
+    site::project<Mu, Projector>(h, psi, sign...);
   }
 }
 
@@ -63,7 +66,8 @@ struct LinksInMemory {
 
 /// The eight links of each of a row of lanes of sites, which the threads of a block have put together for each other.
 struct SharedLinks {
-  float2 entries[8][9][arch::warp_threads];
+  float4 pairs[8][4][arch::warp_threads];  ///< of entries, all but the last
+  float2 last[8][arch::warp_threads];
 };
 
 /// Those of a thread's lane.
@@ -71,10 +75,14 @@ struct LinksOfBlock {
   const SharedLinks* shared;
   int lane;
   __device__ __forceinline__ void load(site::Link<Lane<float>>& u, int direction) const {
-    site::unroll<9>([&](auto e) {
-      const float2 entry = shared->entries[direction][e][lane];
-      u[e / 3][e % 3] = {{entry.x}, {entry.y}};
+    site::unroll<4>([&](auto i) {
+      constexpr int e = 2 * i;
+      const float4 pair = shared->pairs[direction][i][lane];
+      u[e / 3][e % 3] = {{pair.x}, {pair.y}};
+      u[(e + 1) / 3][(e + 1) % 3] = {{pair.z}, {pair.w}};
     });
+    const float2 entry = shared->last[direction][lane];
+    u[2][2] = {{entry.x}, {entry.y}};
   }
 };
 
@@ -83,7 +91,8 @@ struct LinksOfBlock {
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
 /// the compiler can load one direction's data while it computes another (twice as fast). Links: load(u, direction).
-template <class F, int W, unsigned Edged, bool Chunked, class Links>
+/// Sign: 1 or -1 as `sign`, which is not read then, or 0. AnyEntries: `entries` may lie in shared memory.
+template <class F, int W, unsigned Edged, bool Chunked, class Links, int Sign = 0, bool AnyEntries = false>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
@@ -105,14 +114,15 @@ struct CudaNeighbours {
   __device__ __forceinline__ void half_spinor(site::HalfSpinor<V>& h) {
     constexpr int mu = D / 2;
     constexpr bool forward = D % 2 == 0;
-    const std::uint32_t entry = __ldg(entries + D);
+    const std::uint32_t entry = AnyEntries ? entries[D] : __ldg(entries + D);
     const auto read_field = [&](V unit_of_link) {
       const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
       const auto site_words = static_cast<std::uint32_t>(vectors * vector_words);
       const F* p = a.in + std::uint64_t{entry >> neighbour_entry::shift} * site_words + vector * vector_words;
       F words[spinor_words<F>];
       load_words<spinor_chunk<F, Chunked>, site::head_words<F>, CachedLoads>(words, p, W, from);
-      read_projected<mu, Projector>(h, words, sign, unit_of_link);
+      if constexpr (Sign == 0) read_projected<mu, Projector>(h, words, unit_of_link, sign);
+      else read_projected<mu, Projector>(h, words, unit_of_link);
     };
     if constexpr ((Edged >> D & 1) == 0) {
       constexpr bool has_sign = (both_times >> D & 1) != 0;
@@ -158,9 +168,10 @@ struct CudaNeighbours {
   __device__ __forceinline__ void add_hop(site::Spinor<V>& r) {
     site::HalfSpinor<V> h;
     site::Link<V> u;
-    half_spinor<D, wilson::projector_of(D, 1)>(h);
+    half_spinor<D, wilson::projector_of(D, Sign == 0 ? 1 : Sign)>(h);
     links.load(u, D);
-    wilson::add_hop<D, 1>(r, u, h, sign);
+    if constexpr (Sign == 0) wilson::add_hop<D, 1>(r, u, h, sign);
+    else wilson::add_hop<D, Sign>(r, u, h);
   }
   /// r = sum over the eight directions.
   __device__ __forceinline__ void hopping_term(site::Spinor<V>& r) {
@@ -196,20 +207,6 @@ __device__ __forceinline__ void finish_site(const Arguments& a, const site::Spin
     });
 }
 
-/// add(table of vector 0, summand) for each sum that is wanted.
-template <class F, class V, class Add>
-__device__ __forceinline__ void for_sums(const wilson::HoppingArguments<F>& a, SumTable* tables, const Summands<V>& summands, Add&& add) {
-  if (a.sums.norm) {
-    add(tables, summands.norm.v);
-    tables += a.vectors;
-  }
-  if (a.sums.dot) {
-    add(tables, summands.dot_re.v);
-    tables += a.vectors;
-  }
-  if (a.sums.imaginary) add(tables, summands.dot_im.v);
-}
-
 /// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
 /// registers per thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
 /// by more threads (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
@@ -228,13 +225,23 @@ inline constexpr bool shares_links = is_half<F> && !Alone;
 template <class Epilogue>
 inline constexpr bool has_all_kernels = std::is_empty_v<typename Epilogue::template Arguments<float>>;
 
-inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::warp_threads;
+/// Vectors that a block has at most, and so many blocks of a multiprocessor. Where links are put together all 12 of a spinor source share
+/// them (one H200, 32^4: 2 to 3 % faster than two blocks of six; 64 registers and blocks of 16 are 7 % slower for 2 vectors, 4 % for 12,
+/// and 1 to 2 % faster for 8 and 16).
+template <class F, bool Alone>
+inline constexpr int most_vectors_of_block = shares_links<F, Alone> ? 12 : arch::most_block_threads / arch::warp_threads;
+template <class F, bool Alone>
+inline constexpr int blocks_of_vectors = shares_links<F, Alone> ? 2 : resident_blocks<F>;
+
+/// Kernels for H and for its adjoint, where a number 1 or -1 would cost instructions (half precision: 3 to 4 %).
+template <class F, bool Chunked, bool Alone>
+inline constexpr bool has_signs = shares_links<F, Alone>&& Chunked;
 
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
 /// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
 /// block has one dimension.
-template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
-__global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
+template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone, int Sign>
+__global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, Alone>, (blocks_of_vectors<F, Alone>))
     hopping_kernel(const __grid_constant__ wilson::ArgumentsOf<F, Epilogue> a, Real<F> sign, std::uint32_t sites,
                    std::uint32_t vector_blocks, const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
@@ -264,7 +271,7 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     using Loads = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
     const LinksInMemory<F, W, Reals, Chunked, Loads> stored{a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
     const auto compute = [&](const auto& links) {
-      CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>> neighbours{
+      CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>, Sign> neighbours{
           a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
@@ -279,7 +286,11 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
       for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
         site::Link<V> u;
         stored.load(u, d);
-        site::unroll<9>([&](auto e) { shared.entries[d][e][shared_lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
+        site::unroll<4>([&](auto i) {
+          const site::Complex<V>&one = u[2 * i / 3][2 * i % 3], &two = u[(2 * i + 1) / 3][(2 * i + 1) % 3];
+          shared.pairs[d][i][shared_lane] = {one.re.v, one.im.v, two.re.v, two.im.v};
+        });
+        shared.last[d][shared_lane] = {u[2][2].re.v, u[2][2].im.v};
       }
       __syncthreads();
       if (wanted) compute(LinksOfBlock{&shared, shared_lane});
@@ -288,18 +299,14 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     }
   }
   if (!a.sums.norm && !a.sums.dot) return;
-  __shared__ Real<F> exchange[Alone ? 1 : 3 * arch::most_block_threads];
-  const int thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
-  constexpr int row_threads = arch::warp_threads;
-  const RowPlace place{thread / row_threads, thread % row_threads, row_threads};
-  const int vector_of_row = Alone ? 0 : first_vector + place.row;
-  if constexpr (!Alone) {
-    Real<F> of_thread[3] = {summands.norm.v, summands.dot_re.v, summands.dot_im.v};
-    in_rows_of_groups(of_thread, exchange, place);
-    summands = {{of_thread[0]}, {of_thread[1]}, {of_thread[2]}};
-  }
-  if (vector_of_row >= vectors) return;
-  for_sums(a, tables, summands, [&](SumTable* of_vectors, Real<F> x) { add_to_table(of_vectors[vector_of_row], x); });
+  __shared__ __align__(16) Real<F> exchange[3 * arch::warp_threads * most_vectors_of_block<F, Alone>];
+  const auto own = static_cast<int>(Alone ? threadIdx.x : (threadIdx.y * blockDim.z + threadIdx.z) * W + threadIdx.x);
+  Real<F> x[3];
+  const int count = a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, x);
+  add_to_tables(x, count, own, exchange, [&](int row, int sum) -> SumTable* {
+    const int vector_of_row = Alone ? 0 : first_vector + row;
+    return vector_of_row < vectors ? tables + sum * vectors + vector_of_row : nullptr;
+  });
 }
 
 template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
@@ -316,17 +323,22 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Argumen
   } else {
     // A warp's worth of lanes for each vector, so that whole warps of summands are added. More vectors in a block share more of the work on
     // links, fewer leave the caches to the neighbours (one H200: 0 to 7 % faster).
-    const int usual = shares_links<F, Alone> ? most_vectors_of_block : a.vectors > 4 ? 2 : 4;
-    const int wanted = choice.launch.vectors_a_thread > 0 ? std::min(choice.launch.vectors_a_thread, most_vectors_of_block) : usual;
+    const int room = most_vectors_of_block<F, Alone>, usual = shares_links<F, Alone> ? room : a.vectors > 4 ? 2 : 4;
+    const int wanted = choice.launch.vectors_a_thread > 0 ? std::min(choice.launch.vectors_a_thread, room) : usual;
     const int most = choice.launch.block_threads > 0 ? std::min(wanted, choice.launch.block_threads / arch::warp_threads) : wanted;
     vector_blocks = (a.vectors + most - 1) / most;
     constexpr int sites_of_block = arch::warp_threads / W;
     shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
     blocks = (sites + sites_of_block - 1) / sites_of_block * vector_blocks;
   }
-  runtime::launch(hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone>, threads >= runtime::least_overlapping,
-                  static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
-                  static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
+  const auto launch = [&](auto sign) {
+    runtime::launch(hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign>, threads >= runtime::least_overlapping,
+                    static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
+                    static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
+  };
+  if constexpr (!has_signs<F, Chunked, Alone>) launch(site::Index<0>{});
+  else if (choice.sign > 0) launch(site::Index<1>{});
+  else launch(site::Index<-1>{});
 }
 
 /// Directions with a face, or with a phase that kernels of edges alone know: a bit for each. A sign in time is none.
