@@ -1,0 +1,14 @@
+#pragma once
+// The rows of a campaign on its session: configurations are read, quarks solved for, hadrons contracted, results written.
+#include "apps/campaign/run.hpp"
+#include "runtime/graph/session.hpp"
+
+namespace quarkstar::app::campaign {
+
+Row row_of(const Configuration& configuration, const Table& table, const Source& source);
+
+/// Computes what `plan` says is missing, as run() says, and notes it in journal and outcome.
+void compute_rows(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session,
+                  RunWatch& watch, const Listener& listener, Outcome& outcome);
+
+}  // namespace quarkstar::app::campaign
