@@ -183,12 +183,12 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
   if (!a.sums.norm && !a.sums.dot) return;
   __shared__ __align__(16) Real<F> exchange[3 * room<F, Count>.threads];
   const auto row_threads = static_cast<int>(blockDim.x * blockDim.z);  // of a group, in whole warps
-  const auto own = static_cast<int>((threadIdx.y * blockDim.z + threadIdx.z) * blockDim.x + threadIdx.x);
+  const auto place = static_cast<int>((threadIdx.y * blockDim.z + threadIdx.z) * blockDim.x + threadIdx.x);
   site::unroll<Count>([&](auto v) {
     if (v > 0) __syncthreads();  // nobody reads the summands of the vector before any more
     Real<F> x[3];
     const int count = a.sums.wanted(norm[v].v, dot[v].v, Real<F>{0}, x);
-    add_to_tables(x, count, own, exchange, [&](int row, int sum) {
+    add_to_tables(x, count, place, exchange, [&](int row, int sum) {
       const int first_of_row = min(row * arch::warp_threads / row_threads * Count, a.vectors - Count);
       return tables + sum * a.vectors + first_of_row + v;
     });
