@@ -52,14 +52,18 @@ std::shared_ptr<Eigenvectors> new_vectors(const Operator& op, const app::EigenPr
   return made;
 }
 
-Precision precision_of(const char* name, const char* value) {
-  if (value == nullptr) return Precision::double_;
+/// What a field of options says by one of the parsers; otherwise: where it is NULL.
+template <class T>
+T named(const char* name, const char* value, T (*parse)(std::string_view), T otherwise) {
+  if (value == nullptr) return otherwise;
   try {
-    return app::parse_precision(value);
+    return parse(value);
   } catch (const app::BadValue& bad) {
     refuse(name, bad.what(), bad.allowed());
   }
 }
+
+Precision precision_of(const char* name, const char* value) { return named(name, value, app::parse_precision, Precision::double_); }
 
 EigenSettings settings_of(const qs_eigen_options& options) {
   EigenSettings settings{.modes = options.modes, .basis = options.basis, .degree = options.degree};
@@ -75,18 +79,19 @@ std::string identity_of(const Eigenvectors& vectors) {
   return app::setting_line("vectors", vectors.header.problem) + app::setting_line("eigenvalues", vectors.header.values);
 }
 
-/// A solve for eigenvectors, which the host keeps as they are to be stored.
-void require_room(Operator& op, const EigenSettings& settings, Precision stored) {
+/// A solve for eigenvectors, which the host keeps as they are to be stored. Says in the settings where the basis is.
+void require_room(Operator& op, EigenSettings& settings, app::BasisMemory memory, Precision stored) {
   app::RunConfig config = op.config;
   config.solver.precision = Precision::double_;
   config.solver.multigrid.reset();
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
-  app::set_basis_vectors(config, fields_for(settings, op.kind().components));
+  settings.basis_in_host_memory = memory == app::BasisMemory::host;
+  app::count_basis(config, settings, memory);
   constexpr bool scidac = true;  // which file will be written nobody knows yet
   app::set_host_vectors(
       config, app::host_vectors_of_writing(scidac, settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
-  op.require_room_for(config);
+  settings.basis_in_host_memory = op.require_room_for(config);
 }
 
 /// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
@@ -105,6 +110,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
   return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
                 EigenSettings settings;
                 Precision stored{};
+                app::BasisMemory memory{};
                 app::EigenProblem problem{};
                 op->context->job->together([&] {
                   require(options, "options");
@@ -113,16 +119,18 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                   const qs_eigen_options asked = taken(options, "options");
                   settings = settings_of(asked);
                   stored = precision_of("store", asked.store);
+                  memory = named("basis-memory", asked.basis_memory, app::parse_basis_memory, app::BasisMemory::automatic);
                   check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
                   problem = eigen_problem_of(*op);
                 });
                 app::require_same_settings_everywhere(
                     app::setting_line("modes", settings.modes) + app::setting_line("store", name_of(stored)) +
                     app::setting_line("basis_precision", name_of(settings.basis_precision)) +
-                    app::setting_line("tolerance", settings.tolerance) + app::setting_line("block", settings.block) +
-                    app::setting_line("basis", settings.basis) + app::setting_line("degree", settings.degree) +
-                    app::setting_line("window_low", settings.window.low) + app::setting_line("window_high", settings.window.high));
-                require_room(*op, settings, stored);
+                    app::setting_line("basis_memory", static_cast<int>(memory)) + app::setting_line("tolerance", settings.tolerance) +
+                    app::setting_line("block", settings.block) + app::setting_line("basis", settings.basis) +
+                    app::setting_line("degree", settings.degree) + app::setting_line("window_low", settings.window.low) +
+                    app::setting_line("window_high", settings.window.high));
+                require_room(*op, settings, memory, stored);
                 auto made = new_vectors(*op, problem);
                 const app::EigenOperator a(*op->made.action, *op->decomposition, problem.mass, op->config.solver.schur, settings.block,
                                            op->config.solver.tune);

@@ -30,14 +30,10 @@ std::vector<app::MemoryNeed> needs_of(const Operator& op, const app::RunConfig& 
   return app::memory_needs(*op.context->session, {&*op.decomposition, 1}, config);
 }
 
-bool all_fit(const std::vector<app::MemoryNeed>& needs) {
-  return std::ranges::all_of(needs, [](const app::MemoryNeed& need) { return need.fits(); });
-}
-
 /// Whether what is free of the host's memory holds one more solver. All ranks must call.
 bool holds_another(const Operator& op) {
-  const bool fits = all_fit(needs_of(op, op.config));
-  return !op.context->job->any(op.config.cpu_memory > 0 || !fits);  // a limit that is given counts nothing that is there
+  const bool fits = app::fits_everywhere(needs_of(op, op.config));
+  return fits && !op.context->job->any(op.config.cpu_memory > 0);  // a limit that is given counts nothing that is there
 }
 
 }  // namespace
@@ -70,13 +66,18 @@ std::vector<double> Operator::masses_for(int count, const double* given) const {
   return masses;
 }
 
-void Operator::require_room_for(const app::RunConfig& wanted) {
+bool Operator::require_room_for(app::RunConfig wanted) {
   std::vector<app::MemoryNeed> needs = needs_of(*this, wanted);
-  if (context->job->any(!all_fit(needs) && !solvers.empty())) {  // which are counted both as there and as needed
+  if (!app::fits_everywhere(needs) && context->job->any(!solvers.empty())) {  // which are counted both as there and as needed
     drop_solvers();
     needs = needs_of(*this, wanted);
   }
+  if (app::basis_should_move(wanted, needs)) {
+    app::set_basis_memory(wanted, app::BasisMemory::host);
+    needs = needs_of(*this, wanted);
+  }
   context->job->together([&] { app::require_memory(needs); });
+  return app::basis_memory(wanted) == app::BasisMemory::host;
 }
 
 std::string Operator::failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const {

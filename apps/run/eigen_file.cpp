@@ -2,6 +2,7 @@
 
 #include "apps/run/eigen_scidac.hpp"
 #include "apps/run/hdf5_file.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/field/transfer_site.hpp"
 #include "codelets/io/part_checksum.hpp"
@@ -103,7 +104,8 @@ bool begins_as_lime(const std::string& path) {
 
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
-constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", host_key = "host vectors";
+constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", device_key = "basis vectors on devices",
+                           place_key = "basis memory", host_key = "host vectors";
 
 int number_in(const RunConfig& config, std::string_view key) {
   const auto found = config.settings.find(key);
@@ -157,7 +159,24 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
   config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
 }
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
-void set_basis_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(basis_key), vectors); }
+int basis_vectors_on_device(const RunConfig& config) { return number_in(config, device_key); }
+void set_basis_vectors(RunConfig& config, int vectors, int on_device) {
+  config.settings.insert_or_assign(std::string(basis_key), vectors);
+  config.settings.insert_or_assign(std::string(device_key), on_device);
+}
+BasisMemory basis_memory(const RunConfig& config) { return static_cast<BasisMemory>(number_in(config, place_key)); }
+void set_basis_memory(RunConfig& config, BasisMemory memory) {
+  config.settings.insert_or_assign(std::string(place_key), static_cast<int>(memory));
+}
+void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory) {
+  const int components = config.action->components;
+  set_basis_vectors(config, fields_for(settings, components), fields_on_device(settings, components));
+  set_basis_memory(config, memory);
+}
+BasisMemory parse_basis_memory(std::string_view name) {
+  const std::string known = parse_name(name, {"auto", "device", "host"});
+  return known == "host" ? BasisMemory::host : known == "device" ? BasisMemory::device : BasisMemory::automatic;
+}
 int host_vectors(const RunConfig& config) {
   // Of multigrid noise, or files, of all null vectors together.
   const int null_vectors = config.solver.multigrid ? config.solver.multigrid->null_vectors : 0;
@@ -170,7 +189,9 @@ int host_vectors_of_writing(bool scidac, int block) {
 }
 void count_projector(RunConfig& config, const EigenHeader& header) {
   const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));
-  set_basis_vectors(config, basis_in_doubles(EigenProjector::vectors_for(modes), block, config.action->components, header.stored));
+  const int vectors = EigenProjector::vectors_for(modes), components = config.action->components;
+  set_basis_vectors(config, basis_in_doubles(vectors, block, components, header.stored),
+                    basis_on_device(vectors, block, components, header.stored, false));
   set_host_vectors(config, block + 1);  // one is unpacked
 }
 

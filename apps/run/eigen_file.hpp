@@ -23,7 +23,18 @@ std::string deflation_file(const RunConfig& config);
 void set_deflation_file(RunConfig& config, std::string_view file);
 /// Vectors of one parity in double precision, or as many bytes, that are there beside a solve's: a projector's, or a basis.
 int basis_vectors(const RunConfig& config);
-void set_basis_vectors(RunConfig& config, int vectors);
+/// Those of them that a GPU must hold where they are in host memory.
+int basis_vectors_on_device(const RunConfig& config);
+void set_basis_vectors(RunConfig& config, int vectors, int on_device);
+/// Where vectors of GPUs' blocks are: on the GPUs, or in host memory, from where they are copied for each use. Means nothing for CPUs.
+enum class BasisMemory { automatic, device, host };
+/// automatic: what fits, which is still to be found out; memory is counted as on the GPUs.
+BasisMemory basis_memory(const RunConfig& config);
+void set_basis_memory(RunConfig& config, BasisMemory memory);
+/// What a solve for eigenvectors holds, and where.
+void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory);
+/// "auto", "device" or "host". Throws BadValue.
+BasisMemory parse_basis_memory(std::string_view name);
 /// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or
 /// written, or begin as noise.
 int host_vectors(const RunConfig& config);

@@ -136,6 +136,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["block"] = run.settings.block;
   json["basis"] = basis_for(run.settings);
   json["basis_precision"] = name_of(run.settings.basis_precision);
+  json["basis_memory"] = run.settings.basis_in_host_memory ? "host" : "device";
   json["window"] = {report.result.state.window.low, report.result.state.window.high};
   json["degree"] = report.result.state.degree;
   json["restarts"] = report.result.state.restarts;
@@ -152,7 +153,8 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
 std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
   return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
-         setting_line("--basis-precision", name_of(s.basis_precision)) + setting_line("--eigen-tol", s.tolerance) +
+         setting_line("--basis-precision", name_of(s.basis_precision)) +
+         setting_line("--basis-memory", static_cast<int>(run.basis_memory)) + setting_line("--eigen-tol", s.tolerance) +
          setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
          setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
 }
@@ -218,7 +220,8 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.solver = solver_names(config.action->is_hermitian).front();
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
-  set_basis_vectors(config, fields_for(run.settings, config.action->components));
+  run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
+  count_basis(config, run.settings, run.basis_memory);
   set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
@@ -252,6 +255,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   const PlannedSolve plan = plan_solve(session, config, lattice);
   let_cpus_join(session, plan);
   tell(session, plan, report.run);
+  run.settings.basis_in_host_memory = plan.basis_in_host_memory;
   if (job.is_root() && planned) planned(report.run);
   job.together([&] { require_memory(report.run.memory); });
   const runtime::Decomposition& decomposition = plan.where.decomposition;

@@ -19,7 +19,8 @@ struct EigenRun {
   RunConfig config;  ///< configuration, action, cut, session and JSON; what belongs to sources and solvers means nothing
   EigenSettings settings;
   Precision store = Precision::double_;  ///< of the vectors in the file
-  std::string out;                       ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
+  BasisMemory basis_memory = BasisMemory::automatic;
+  std::string out;  ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
 };
 
 /// A on the graph, in double precision, for blocks of so many vectors.

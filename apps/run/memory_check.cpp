@@ -60,7 +60,10 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.fields.fields += smearing.vectors * sites;
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
-      bytes.fields += basis_bytes(block, components, basis_vectors(config));
+      const double basis = basis_bytes(block, components, basis_vectors(config));
+      const bool in_host_memory = &owner != &host && basis_memory(config) == BasisMemory::host;
+      bytes.fields += in_host_memory ? std::min(basis, basis_bytes(block, components, basis_vectors_on_device(config))) : basis;
+      if (in_host_memory) host.fields.fields += basis;
       if (config.low_mode_average) {
         bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);
@@ -100,6 +103,15 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
                                          : 0;
   std::erase_if(needs, [](const MemoryNeed& need) { return need.total() == 0; });
   return needs;
+}
+
+bool fits_everywhere(const std::vector<MemoryNeed>& needs) {
+  return !runtime::mpi::Job::current().any(!std::ranges::all_of(needs, [](const MemoryNeed& need) { return need.fits(); }));
+}
+
+bool basis_should_move(const RunConfig& config, const std::vector<MemoryNeed>& needs) {
+  if (basis_memory(config) != BasisMemory::automatic || basis_vectors(config) == 0) return false;
+  return runtime::mpi::Job::current().any(std::ranges::any_of(needs, [](const MemoryNeed& need) { return need.gpu && !need.fits(); }));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "apps/run/solve_plan.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
@@ -101,10 +102,6 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
 
 namespace {
 
-bool fits(const std::vector<MemoryNeed>& needs) {
-  return !runtime::mpi::Job::current().any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
-}
-
 /// With config.nrhs right-hand sides together, or fewer for more islands.
 PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const RunConfig& config, const CountBeside& beside) {
   const auto needs_of = [&](std::span<const runtime::Decomposition> islands, const RunConfig& of_islands) {
@@ -123,7 +120,7 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
       for (const runtime::Block& block : island.blocks())
         devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
     std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
-    if (config.islands || fits(memory))
+    if (config.islands || fits_everywhere(memory))
       return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
     shared.reason = "islands would need more memory";
   }
@@ -162,7 +159,14 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
     const bool last = fixed || config.nrhs <= 1;
     try {
       PlannedSolve plan = plan_once(session, lattice, config, beside);
-      const bool all_fit = fits(plan.memory), alone = all_fit && !job.any(plan.where.plan.short_of_memory);
+      plan.basis_in_host_memory = basis_memory(config) == BasisMemory::host;
+      if (basis_should_move(config, plan.memory)) {
+        RunConfig moved = config;
+        set_basis_memory(moved, BasisMemory::host);
+        plan = plan_once(session, lattice, moved, beside);
+        plan.basis_in_host_memory = true;
+      }
+      const bool all_fit = fits_everywhere(plan.memory), alone = all_fit && !job.any(plan.where.plan.short_of_memory);
       if (alone || (last && !with_cpus)) {
         if (config.nrhs != wanted && job.is_root())
           spdlog::info("{} right-hand sides are solved together, not {}: more need more memory", config.nrhs, wanted);
@@ -177,6 +181,8 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
     config.nrhs = (config.nrhs + 1) / 2;
   }
   if (!chosen) chosen = std::move(with_cpus);
+  if (chosen->basis_in_host_memory && basis_memory(config) == BasisMemory::automatic && job.is_root())
+    spdlog::info("eigenvectors are in host memory, and copied to the GPUs for each use: these have no room for all of them");
   job.together([&] {
     for (const runtime::Decomposition& island : chosen->islands) require_thick_blocks(island, config.action->reach);
   });

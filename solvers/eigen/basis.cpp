@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace quarkstar {
@@ -45,6 +46,13 @@ int basis_in_doubles(int vectors, int block, int components, Precision stored) {
   return static_cast<int>(std::ceil(vectors * part)) + Basis::tile_for(block);
 }
 
+int basis_on_device(int vectors, int block, int components, Precision stored, bool rotated) {
+  constexpr int read = 4;  // now, and for the next tasks
+  const int tile = Basis::tile_for(block), sums = rotated ? Basis::rotated_together : 0;
+  const int held = basis_in_doubles(std::min((read + sums) * tile, vectors), block, components, stored);
+  return held + (stored == Precision::double_ ? 0 : sums * tile);
+}
+
 double basis_bytes(const runtime::Block& block, int components, int vectors) {
   return static_cast<double>(vectors) * static_cast<double>(volume(block.extents)) / 2 *
          static_cast<double>(site_bytes(Precision::double_, 2 * components));
@@ -59,7 +67,7 @@ SmallMatrix gram_of(const Field& v) {
   return hermitian_of_gram(runtime::values_of(sums, n * n).data(), n);
 }
 
-Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored)
+Basis::Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored, bool in_host_memory)
     : lattice_(std::move(lattice)),
       stored_(stored == lattice_->precision() ? lattice_
                                               : std::make_shared<Lattice>(lattice_->decomposition(), stored, lattice_->boundary(),
@@ -68,7 +76,8 @@ Basis::Basis(LatticePointer lattice, int parity, int components, int block, int 
       components_(components),
       block_(block),
       tile_(block < 1 || block > most_block ? 0 : tile_for(block)),
-      capacity_(capacity) {
+      capacity_(capacity),
+      together_(in_host_memory ? rotated_together : 1) {
   if (tile_ == 0 || capacity < block || capacity % block != 0)
     throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
   if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
@@ -108,16 +117,18 @@ void Basis::extract(const Field& to, int first) const {
 
 SmallMatrix Basis::products(const Field& w) const {
   const int n = w.vectors(), count = 2 * tile_ * n;
-  std::vector<runtime::PartialSums> sums;  // all are submitted before the first is waited for
-  for (const Field& tile : tiles_) {
+  // All are submitted before the first is waited for. From the last field back: of a basis that is partly in host memory add(), which
+  // follows, begins with those that are still on the device, and ends with those that the next products begin with.
+  std::vector<runtime::PartialSums> sums;
+  for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile) {
     sums.emplace_back(local_blocks(w), count);
-    blas::products(wide(tile), w, sums.back());
+    blas::products(wide(*tile), w, sums.back());
   }
   SmallMatrix c(count_, n);
   int row = 0;
-  for (const runtime::PartialSums& of_tile : sums) {
+  for (auto of_tile = sums.rbegin(); of_tile != sums.rend(); ++of_tile) {
     const int rows = std::min(tile_, count_ - row);
-    c.middleRows(row, rows) = matrix_of_products(runtime::values_of(of_tile, count).data(), tile_, n).topRows(rows);
+    c.middleRows(row, rows) = matrix_of_products(runtime::values_of(*of_tile, count).data(), tile_, n).topRows(rows);
     row += rows;
   }
   return c;
@@ -151,22 +162,30 @@ void Basis::rotate(const SmallMatrix& r) {
     }
     return true;
   };
-  const std::optional<Field> wide_sum = wide_ ? std::optional<Field>(field(tile_)) : std::nullopt;
   std::vector<std::optional<Field>> made(static_cast<std::size_t>((left + tile_ - 1) / tile_));
-  for (int column = 0; column < left; column += tile_) {
-    if (is_kept(column)) continue;
-    const Field& out = made[static_cast<std::size_t>(column / tile_)].emplace(make_tile());
-    const Field& sum = wide_sum ? *wide_sum : out;
-    bool first = true;
+  std::vector<int> columns;
+  for (int column = 0; column < left; column += tile_)
+    if (!is_kept(column)) columns.push_back(column);
+  const auto together = std::min(static_cast<std::size_t>(together_), columns.size());
+  std::vector<Field> wide_sums;
+  for (std::size_t i = 0; wide_ && i < together; ++i) wide_sums.push_back(field(tile_));
+  for (std::size_t begin = 0; begin < columns.size(); begin += together) {
+    const std::span<const int> some = std::span(columns).subspan(begin, std::min(together, columns.size() - begin));
+    const auto out = [&](std::size_t i) -> std::optional<Field>& { return made[static_cast<std::size_t>(some[i] / tile_)]; };
+    for (std::size_t i = 0; i < some.size(); ++i) out(i).emplace(make_tile());
     for (int row = 0; row < count_; row += tile_) {
-      SmallMatrix part = SmallMatrix::Zero(tile_, tile_);
-      const int columns = std::min(tile_, left - column);
-      part.topLeftCorner(rows_from(row), columns) = r.block(row, column, rows_from(row), columns);
-      if (!first && part.isZero(0)) continue;
-      multiply(sum, first ? nullptr : &sum, wide(tiles_[static_cast<std::size_t>(row / tile_)]), part);
-      first = false;
+      const Field* in = nullptr;
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        SmallMatrix part = SmallMatrix::Zero(tile_, tile_);
+        const int width = std::min(tile_, left - some[i]);
+        part.topLeftCorner(rows_from(row), width) = r.block(row, some[i], rows_from(row), width);
+        if (row > 0 && part.isZero(0)) continue;
+        if (in == nullptr) in = &wide(tiles_[static_cast<std::size_t>(row / tile_)]);
+        const Field& sum = wide_ ? wide_sums[i] : *out(i);
+        multiply(sum, row == 0 ? nullptr : &sum, *in, part);
+      }
     }
-    if (wide_sum) transfer::convert(out, sum);
+    for (std::size_t i = 0; wide_ && i < some.size(); ++i) transfer::convert(*out(i), wide_sums[i]);
   }
   std::vector<Field> rotated;
   for (std::size_t i = 0; i < made.size(); ++i) rotated.push_back(made[i] ? std::move(*made[i]) : std::move(tiles_[i]));

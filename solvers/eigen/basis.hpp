@@ -14,16 +14,22 @@ constexpr int whole_blocks(int vectors, int block) { return (vectors + block - 1
 /// Up to `capacity` vectors of one kind on the sites of one parity, in fields of tile_for(block) vectors each, so that a pass over one
 /// serves a whole block of `block` vectors. Vectors of a field beyond count() are zero. Sums are exact, sums over vectors run in the order
 /// of the basis: the bits of everything depend on the vectors and on `block` alone. Waits only where it says so. Vectors may be held in
-/// less than the lattice's precision: one field at a time is then widened where it is used, and all arithmetic is the lattice's.
+/// less than the lattice's precision: one field at a time is then widened where it is used, and all arithmetic is the lattice's. Where a
+/// GPU's memory is full the runtime keeps fields that were not used for longest in host memory, and copies them back for the tasks that
+/// read them, while others run. That is how a basis may be larger than that memory; basis_on_device() says what must be there.
 class Basis {
  public:
   /// Vectors of a field, for blocks of so many: a task has sums for its products with most_vectors others.
   static constexpr int tile_for(int block) { return most_block / block * block; }
   static constexpr int most_block = blas::most_products / most_vectors;
+  /// Fields that a rotation sums together where the basis is in host memory, so that it is read once for all of them.
+  static constexpr int rotated_together = 4;
 
   /// Throws ShapeError unless 1 <= block <= most_block and `capacity` is a multiple of it, and for lattices with vectors in lanes.
-  /// stored: in which precision vectors are held.
-  Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored = Precision::double_);
+  /// stored: in which precision vectors are held. in_host_memory: they may not have room on a device; rotations then read them less often,
+  /// and take memory for more sums.
+  Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored = Precision::double_,
+        bool in_host_memory = false);
 
   const LatticePointer& lattice() const { return lattice_; }
   int parity() const { return parity_; }
@@ -58,13 +64,16 @@ class Basis {
   /// A field of the basis in the lattice's precision, until the next one is asked for.
   const Field& wide(const Field& tile) const;
   LatticePointer lattice_, stored_;
-  int parity_, components_, block_, tile_, capacity_, count_ = 0;
+  int parity_, components_, block_, tile_, capacity_, together_, count_ = 0;
   std::vector<Field> tiles_;
   std::optional<Field> wide_;  ///< where stored_ is narrower
 };
 
 /// As many vectors in double precision as take the memory of a basis that is held in another one, with the field that is widened.
 int basis_in_doubles(int vectors, int block, int components, Precision stored);
+/// The same of what a device must hold of a basis of so many vectors in host memory: the fields that a task reads, and those of the next
+/// ones, which arrive meanwhile. rotated: with the sums of a rotation.
+int basis_on_device(int vectors, int block, int components, Precision stored, bool rotated);
 /// Bytes of so many vectors on a block.
 double basis_bytes(const runtime::Block& block, int components, int vectors);
 

@@ -49,6 +49,12 @@ int kept_for(const EigenSettings& settings) {
   return std::min(whole_blocks(kept, settings.block), basis - 2 * settings.block);
 }
 
+/// Fields besides the basis, and two more of its own.
+int fields_of_work(const EigenSettings& settings) {
+  constexpr int work = 2 + 3 + 2 + 1;  // next, image; the filter's; the operator's images and its noise
+  return 2 * Basis::tile_for(settings.block) + work * settings.block;
+}
+
 /// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
 SmallMatrix orthogonalise(const Basis& basis, const Field& w) {
   SmallMatrix total = SmallMatrix::Zero(basis.count(), w.vectors());
@@ -67,12 +73,16 @@ int basis_for(const EigenSettings& settings) {
   return whole_blocks(basis, settings.block);
 }
 
+int fields_on_device(const EigenSettings& settings, int components) {
+  return basis_on_device(basis_for(settings), settings.block, components, settings.basis_precision, true) + fields_of_work(settings);
+}
+
 int fields_for(const EigenSettings& settings, int components) {
-  constexpr int work = 2 + 3 + 2 + 1;  // next, image; the filter's; the operator's images and its noise
   const auto held = [&](int vectors) { return basis_in_doubles(vectors, settings.block, components, settings.basis_precision); };
-  const int tile = Basis::tile_for(settings.block), kept = kept_for(settings);
+  const int kept = kept_for(settings), sums = settings.basis_in_host_memory ? Basis::rotated_together : 1;
   const int rotation = held(basis_for(settings) + kept), refined = needs_refining(settings) ? held(kept) + settings.modes : 0;
-  return std::max(rotation, refined) + 2 * tile + (settings.basis_precision == Precision::double_ ? 0 : tile) + work * settings.block;
+  return std::max(rotation, refined) + fields_of_work(settings) +
+         (settings.basis_precision == Precision::double_ ? 0 : sums * Basis::tile_for(settings.block));
 }
 
 std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda) {
@@ -116,7 +126,8 @@ void check_eigen(const EigenSettings& settings, double dimension) {
 BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings)
     : a_(a),
       settings_(settings),
-      basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings), settings.basis_precision),
+      basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings), settings.basis_precision,
+             settings.basis_in_host_memory),
       next_(a.field()),
       work_(a.field()),
       h_(SmallMatrix::Zero(basis_.capacity(), basis_.capacity())) {

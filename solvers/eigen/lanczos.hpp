@@ -19,6 +19,7 @@ struct EigenSettings {
   SpectralWindow window{};   ///< of the filter; numbers that are 0: estimated by a few steps without filter
   int most_restarts = 200;
   Precision basis_precision = Precision::double_;  ///< double or single: in which the basis is held. All arithmetic is in double
+  bool basis_in_host_memory = false;               ///< as GPUs have no room for it: rotations read it less often. No bit depends on it
 };
 
 /// The basis of so many modes in blocks where none is given: half as many vectors again, at least eight blocks more.
@@ -26,6 +27,8 @@ int basis_for(const EigenSettings& settings);
 /// Fields of one vector and parity, of so many components, that a solve holds at its peak, or as many bytes, in fields of double precision:
 /// the basis twice while it is rotated, or what it keeps and the modes that are refined; and the work of filter and blocks.
 int fields_for(const EigenSettings& settings, int components);
+/// Those of them that a device must hold where the basis is in host memory.
+int fields_on_device(const EigenSettings& settings, int components);
 /// Throws Error(input) naming the parameter for settings that make no sense on `dimension` components.
 void check_eigen(const EigenSettings& settings, double dimension);
 

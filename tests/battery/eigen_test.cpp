@@ -1,4 +1,5 @@
 // Lowest eigenvalues and eigenvectors of every action against dense matrices, and their bits.
+#include "codelets/field/noise.hpp"
 #include "runtime/policy/policy.hpp"
 #include "solvers/small_matrices.hpp"
 #include "tests/battery/eigen_support.hpp"
@@ -184,4 +185,37 @@ TEST_CASE("modes have the same bits for every cut, policy and number of workers,
     REQUIRE(!vectors.empty());
     check_same_bits(solved(whole, *made.action, settings, {}, {load, {}}), first);
   }
+}
+
+TEST_CASE("a basis in host memory is rotated to the same bits") {
+  MESSAGE("seed " << seed);
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition cut({4, 4, 4, 4}, {1, 1, 1, 2}, 2);
+  const LatticePointer lattice = std::make_shared<Lattice>(cut, Precision::double_, periodic, LayoutRequest{});
+  constexpr int block = 4, vectors = 108, left = 84;  // 7 fields, and 6
+  const SmallMatrix any = SmallMatrix::Random(vectors, left);
+  SmallMatrix kept = any;  // the second field is left alone
+  kept.middleCols(16, 16).setZero();
+  kept.block(16, 16, 16, 16).setIdentity();
+  for (const int components : {colour_components, spinor_components})
+    for (const Precision stored : {Precision::double_, Precision::single})
+      for (const SmallMatrix& rotation : {any, kept}) {
+        INFO(components << " components in " << name_of(stored));
+        std::vector<HostField> expected;
+        for (const bool in_host_memory : {false, true}) {
+          Basis basis(lattice, 0, components, block, vectors, stored, in_host_memory);
+          for (int first = 0; first < vectors; first += block) {
+            const Field some = basis.field();
+            write_noise(some, seed, static_cast<std::uint64_t>(first));
+            basis.append(some);
+          }
+          basis.rotate(rotation);
+          std::vector<HostField> rotated = battery::extracted(basis, left);
+          if (!in_host_memory) {
+            expected = std::move(rotated);
+            continue;
+          }
+          for (std::size_t v = 0; v < expected.size(); ++v) CHECK(battery::same_bits(rotated[v], expected[v]));
+        }
+      }
 }

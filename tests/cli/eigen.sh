@@ -25,6 +25,9 @@ killed() {
 # The same file from another cut, and after kills.
 expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1 1 1 2 --workers 2
 cmp modes.h5 cut.h5 || die "another cut gives another file"
+expect 0 '^wrote host.h5' "${eigen[@]}" --out host.h5 --json host.json --basis-memory host
+cmp modes.h5 host.h5 || die "--basis-memory host gives another file"
+grep -q '"basis_memory": "host"' host.json && grep -q '"basis_memory": "device"' modes.json || die "the JSON does not say where the basis was"
 kills=0
 for delay in 0.2 0.4 0.6 0.8 1.0; do
   "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
@@ -53,6 +56,7 @@ killed again.h5 "${narrow[@]}"
 [ ! -e again.h5.restart ] || expect 2 'again.h5.restart: .*another operator.*; remove it to begin anew' eigen "${common[@]}" --modes 12 --block 2 --basis 24 --degree 40 --out again.h5
 expect 0 '^wrote again.h5' "${narrow[@]}" --out again.h5 --blocks 1 1 1 2 --workers 2
 cmp narrow.h5 again.h5 || die "a basis in single precision: another cut or a kill gives another file"
+expect 2 '--basis-memory: disk not in' eigen "${common[@]}" --modes 8 --basis-memory disk --out x.h5
 expect 2 '--basis-precision: half not in' eigen "${common[@]}" --modes 8 --basis-precision half --out x.h5
 
 # Deflation.

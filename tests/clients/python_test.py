@@ -164,10 +164,13 @@ class Package(unittest.TestCase):
                     D.deflate(small)
                 np.testing.assert_array_equal(D.solve(b), rounded)
                 self.assertEqual((folder / "same").read_bytes(), (folder / store).read_bytes())
+            with qs.eigenvectors(D, modes=12, basis_memory="host") as same:
+                np.testing.assert_array_equal(same.values, E.values)
             with qs.eigenvectors(D, modes=12, basis_precision="single") as narrow:
                 np.testing.assert_allclose(narrow.values, again.values, rtol=1e-11)
                 self.assertLess(narrow.residuals.max(), 1e-10)
             self.refused("a basis in half precision", "basis-precision", lambda: qs.eigenvectors(D, modes=8, basis_precision="half"))
+            self.refused("'disk' is unknown", "basis-memory", lambda: qs.eigenvectors(D, modes=8, basis_memory="disk"))
             self.refused("'quarter' is unknown", "store", lambda: qs.eigenvectors(D, modes=8, store="quarter"))
             D.deflate(None)
             np.testing.assert_array_equal(D.solve(b), x)

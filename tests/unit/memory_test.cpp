@@ -2,6 +2,7 @@
 #include "runtime/system/memory.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/contract/correlators.hpp"
@@ -97,6 +98,28 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   need.making_links = 5.0 * gib;
   CHECK(message(need).find("cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
   CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
+}
+
+TEST_CASE("a basis goes to host memory where GPUs have no room for it, and nobody says where it is to be") {
+  app::RunConfig config;
+  config.action = &kind_named("naive");
+  const app::MemoryNeed small{.where = "CUDA 0", .gpu = true, .fields = {.fields = 3.0 * gib}, .available = 2.0 * gib};
+  const app::MemoryNeed large{.where = "CUDA 1", .gpu = true, .fields = {.fields = 3.0 * gib}, .available = 4.0 * gib};
+  const app::MemoryNeed host{.where = "host", .fields = {.fields = 3.0 * gib}, .available = 2.0 * gib};
+  CHECK(!app::basis_should_move(config, {small, large}));  // there is none
+  const EigenSettings settings{.modes = 1000};
+  app::count_basis(config, settings, app::BasisMemory::automatic);
+  CHECK(app::basis_should_move(config, {large, small}));
+  CHECK(!app::basis_should_move(config, {large}));
+  CHECK(!app::basis_should_move(config, {large, host}));
+  for (const app::BasisMemory said : {app::BasisMemory::device, app::BasisMemory::host}) {
+    app::set_basis_memory(config, said);
+    CHECK(!app::basis_should_move(config, {small}));
+  }
+  // 1500 vectors, of which a restart keeps 1168; on a GPU four fields of 16 that are summed, and four that are read. Two more, and 8
+  // blocks.
+  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
+  CHECK(app::basis_vectors_on_device(config) == (4 + 4) * 16 + 2 * 16 + 8 * 4);
 }
 
 namespace {

@@ -1,0 +1,57 @@
+// Eigenvectors on a GPU: the bits of CPUs, also where the GPU's memory does not hold the basis.
+#include "tests/battery/eigen_support.hpp"
+#include "tests/gpu/support.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261129;
+
+struct Outcome {
+  EigenResult result;
+  std::vector<HostField> vectors;
+};
+
+Outcome solved(const runtime::SessionOptions& options, const Action& action, const Coord& extents, const EigenSettings& settings) {
+  const runtime::Session session(options);
+  battery::HermitianOperator a(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), action, settings.block);
+  BlockLanczos lanczos(*a, settings);
+  Outcome outcome{lanczos.solve(), {}};
+  outcome.vectors = battery::extracted(lanczos, settings.modes);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("modes have the bits of a CPU on a GPU whose memory does not hold the basis") {
+  QUARKSTAR_NEEDS_GPU("gpu eigenvectors in host memory");
+  MESSAGE("seed " << seed);
+  const Coord extents{8, 8, 8, 16};
+  const RunOperator made = kind_named("naive").with_any_links(reference::near_unit_gauge(extents, seed, 0.4), {});
+  for (const Precision precision : {Precision::double_, Precision::single}) {
+    INFO("basis in " << name_of(precision));
+    EigenSettings settings{.modes = 320, .tolerance = 1e-8, .block = 8, .basis_precision = precision};
+    const Outcome cpu = solved({.cuda_workers = 0}, *made.action, extents, settings);
+    REQUIRE(cpu.result.converged);
+    const double vector = static_cast<double>(volume(extents)) / 2 * 48;
+    for (const bool in_host_memory : {false, true}) {
+      runtime::SessionOptions options{.cuda_workers = 1, .devices = "cuda"};
+      settings.basis_in_host_memory = in_host_memory;
+      constexpr double links = 16 << 20;
+      const double needed = vector * fields_on_device(settings, colour_components) + links;
+      if (in_host_memory) {
+        options.gpu_memory = static_cast<std::size_t>(needed);
+        CHECK(needed < vector * fields_for(settings, colour_components) * 0.6);
+      }
+      const Outcome gpu = solved(options, *made.action, extents, settings);
+      CHECK(gpu.result.values == cpu.result.values);
+      CHECK(gpu.result.residuals == cpu.result.residuals);
+      REQUIRE(gpu.vectors.size() == cpu.vectors.size());
+      for (std::size_t v = 0; v < cpu.vectors.size(); ++v) CHECK(battery::same_bits(gpu.vectors[v], cpu.vectors[v]));
+    }
+  }
+}
