@@ -120,7 +120,7 @@ struct Eigenvectors {
   app::EigenHeader header = {};
   double mass = 0;                              ///< of A
   std::vector<app::StoredVector> vectors = {};  ///< of each mode
-  std::shared_ptr<const Projector> projector(const LatticePointer& lattice) const;
+  std::shared_ptr<const EigenProjector> projector(const LatticePointer& lattice) const;
 };
 
 struct Operator {
@@ -133,6 +133,7 @@ struct Operator {
   std::map<int, std::unique_ptr<Solver>> solvers;  ///< by numbers of vectors in lanes
   std::vector<SolveResult> last = {};
   std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
+  std::shared_ptr<const EigenProjector> modes = {};    ///< these, as its one solver then has them
 
   const ActionKind& kind() const { return *config.action; }
   /// The solver for so many right-hand sides, or whose solves are for numbers[0], numbers[1], ... of them.

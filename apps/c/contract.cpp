@@ -27,6 +27,7 @@ using namespace quarkstar::c;
 
 struct qs_correlators {
   std::vector<Correlator> all;
+  bool folded = false;  ///< of qs_contract
 };
 
 namespace {
@@ -101,7 +102,92 @@ qs_status three_points(Operator& op, const app::RunConfig& config, const std::ve
   return QS_OK;
 }
 
+/// What is asked for, by numbers of different sources and masses.
+struct LowModeRequest {
+  std::vector<Source> sources;
+  std::vector<double> masses;
+  std::vector<std::pair<std::size_t, std::size_t>> of;  ///< of each correlators its source and its mass
+};
+
+template <class T>
+std::size_t number_among(std::vector<T>& all, const T& one) {
+  const auto found = std::find(all.begin(), all.end(), one);
+  if (found != all.end()) return static_cast<std::size_t>(found - all.begin());
+  all.push_back(one);
+  return all.size() - 1;
+}
+
+/// Throws Error(input) where correlators are none that get averages.
+void check_low_modes(const Operator& op, const qs_correlators* correlators, int number) {
+  const std::string which = fmt::format("number {}", number);
+  if (correlators == nullptr) refuse("correlators", which + " is NULL", "give what qs_contract has made for each source");
+  const std::span<const contract::Channel> channels = low_mode_channels(op.kind().components);
+  const auto times = static_cast<std::size_t>(op.lattice[3]);
+  bool any = false;
+  for (const Correlator& one : correlators->all) {
+    if (one.name.ends_with("_low-mode-average")) refuse("correlators", which + " has low-mode averages already", "give each once");
+    const bool is_meson = std::ranges::any_of(channels, [&](const contract::Channel& channel) { return channel.name == one.name; });
+    if (is_meson && one.values.size() != times)
+      refuse("correlators", fmt::format("{} has {} times, and the operator's lattice {}", which, one.values.size(), times),
+             "give those of this operator's propagators");
+    any = any || is_meson;
+  }
+  if (!any)
+    refuse("correlators", fmt::format("{} has no meson of {} at momentum zero", which, op.kind().name),
+           fmt::format("contract one, e.g. {}", channels.front().name));
+}
+
+LowModeRequest low_mode_request(const Operator& op, const char* const* sources, const double* masses, qs_correlators* const* correlators,
+                                int count) {
+  LowModeRequest request;
+  if (op.deflation == nullptr) refuse("op", "it is deflated by no eigenvectors", "give it some with qs_operator_deflate");
+  if (count < 1) refuse("count", fmt::format("{} sources", count), "give at least one");
+  require(sources, "sources");
+  require(correlators, "correlators");
+  const std::vector<double> all_masses = op.masses_for(count, masses);
+  for (int i = 0; i < count; ++i) {
+    const Source source = source_of(op.lattice, sources[i]);
+    if (source.kind != Source::Kind::point || source.smearing)
+      refuse("sources", fmt::format("low-mode averages are for points, and a source is {}", sources[i]), "use point sources");
+    const double mass = all_masses[static_cast<std::size_t>(i)];
+    if (!op.kind().is_hermitian && mass != op.deflation->mass)
+      refuse(op.kind().mass_key, fmt::format("the eigenvectors are those of {} {}, not {}", op.kind().mass_key, op.deflation->mass, mass),
+             "deflate an operator of that by its own");
+    check_low_modes(op, correlators[i], i);
+    if (std::find(correlators, correlators + i, correlators[i]) != correlators + i)
+      refuse("correlators", fmt::format("number {} is one of those before", i), "give each once");
+    request.of.emplace_back(number_among(request.sources, source), number_among(request.masses, mass));
+  }
+  return request;
+}
+
 }  // namespace
+
+qs_status qs_operator_low_mode_averages(qs_operator* op, const char* const* sources, const double* masses,
+                                        qs_correlators* const* correlators, int count) {
+  return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
+                LowModeRequest request;
+                op->context->job->together([&] { request = low_mode_request(*op, sources, masses, correlators, count); });
+                std::string lines = app::setting_line(op->kind().mass_key, request.masses);
+                for (const auto& [source, mass] : request.of)
+                  lines +=
+                      app::setting_line("source", text_of(request.sources[source])) + app::setting_line("mass", static_cast<int>(mass));
+                app::require_same_settings_everywhere(lines);
+                app::RunConfig config = op->config;
+                config.low_mode_average = true;
+                app::count_projector(config, op->deflation->header);
+                op->require_room_for(config);
+                const int components = op->kind().components;
+                Solver& solver = op->solver_for(components);
+                const std::vector<LowModeMesons> mesons = low_mode_mesons(solver, *op->modes, request.masses, request.sources);
+                for (std::size_t i = 0; i < request.of.size(); ++i) {
+                  const auto [source, mass] = request.of[i];
+                  std::vector<Correlator>& all = correlators[i]->all;
+                  std::ranges::move(app::low_mode_averages(all, components, low_mode_gain(mesons[mass], source), correlators[i]->folded),
+                                    std::back_inserter(all));
+                }
+              }));
+}
 
 qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, const qs_setting* settings, size_t settings_count,
                       const qs_vectors* propagator, qs_correlators** correlators) {
@@ -134,7 +220,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                     app::blocks_of_links(gauge->lattice, context.config.ranks, {}, context.session->block_owners());
                 app::SourceCorrelators of_source(config);
                 of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), columns);
-                *correlators = new qs_correlators{of_source.correlators()};
+                *correlators = new qs_correlators{of_source.correlators(), config.correlators.fold};
               }));
 }
 

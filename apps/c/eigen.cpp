@@ -23,7 +23,7 @@ app::EigenProblem eigen_problem_of(const Operator& op) {
   return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur);
 }
 
-std::shared_ptr<const Projector> Eigenvectors::projector(const LatticePointer& lattice) const {
+std::shared_ptr<const EigenProjector> Eigenvectors::projector(const LatticePointer& lattice) const {
   const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
   const auto block = static_cast<std::size_t>(EigenProjector::block_for(made->modes()));
   for (std::size_t first = 0; first < vectors.size(); first += block) {

@@ -47,7 +47,10 @@ Solver& Operator::solver_for(std::span<const int> numbers) {
     if (!solvers.empty() && !holds_another(*this)) drop_solvers();
     auto made_solver = std::make_unique<Solver>(*decomposition, *made.action, settings,
                                                 Speed{.vectors = std::ranges::max(numbers), .vectors_in_lanes = lanes});
-    if (deflation != nullptr) made_solver->set_projector(deflation->projector(made_solver->lattice()), deflation->mass);
+    if (deflation != nullptr) {
+      modes = deflation->projector(made_solver->lattice());
+      made_solver->set_projector(modes, deflation->mass);
+    }
     solvers.emplace(lanes, std::move(made_solver));
     context->operators.insert(this);
   }
@@ -92,6 +95,7 @@ std::string Operator::failure_of(const std::string& what, const SolveResult& res
 void Operator::drop_solvers() {
   context->operators.erase(this);
   solvers.clear();
+  modes.reset();
 }
 
 Source source_of(const Coord& lattice, const char* text) {

@@ -314,6 +314,14 @@ qs_status qs_operator_residual_mass(qs_operator *op, const char *source, double 
  * correlators. */
 qs_status qs_operator_three_points(qs_operator *op, const char *source, const qs_setting *settings, size_t settings_count,
                                    const qs_vectors *propagator, qs_correlators **correlators);
+/* Adds to correlators[i], which qs_contract has made of a propagator of the operator from the point sources[i], for each of its mesons at
+ * momentum zero the low-mode average: NAME_low-mode-average, what the command's `low-mode-average` writes, with the same bits. It is
+ * C - C_LL(source) + C_LL, with the part C_LL that the operator's eigenvectors (qs_operator_deflate) make of the meson from this source, and
+ * its mean over all sites as sources. masses: of each propagator; NULL: the operator's own; where the eigenvectors are those of one mass,
+ * that. Cost: that of C_LL, once for all sources and masses of a call, so give all in one: docs/howto/eigen.md. Memory: 2.8 kB per site
+ * (spinors: 13 kB). QS_ERROR_INPUT for an operator that is not deflated, other sources, and correlators without such mesons. */
+qs_status qs_operator_low_mode_averages(qs_operator *op, const char *const *sources, const double *masses, qs_correlators *const *correlators,
+                                        int count);
 int qs_correlators_count(const qs_correlators *correlators);
 const char *qs_correlators_name(const qs_correlators *correlators, int number);
 /* C(t), t from the source's time slice; of a complex one the real parts. */

@@ -134,18 +134,14 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
 
 void OperatorSolves::add_low_modes(Solver& solver, const EigenProjector& modes) {
   const std::vector<double> masses = values_of(masses_);
-  std::vector<LowModeMesons> of_masses = low_mode_mesons(solver, modes, masses, run_.config.all_sources(), [this](double done) {
+  const std::vector<LowModeMesons> of_masses = low_mode_mesons(solver, modes, masses, run_.config.all_sources(), [this](double done) {
     stop_all_if_interrupted(run_.watch, run_.config.checkpoint);
     run_.bar->update(run_.done, 0, fmt::format("low-mode averages, {:.0f} %", 100 * done));
     run_.forget_events();
   });
   for (std::size_t m = 0; m < masses_.size(); ++m)
-    for (std::size_t s = 0; s < run_.sources.size(); ++s) {
-      MesonTimes gain = of_masses[m].all;
-      for (std::size_t c = 0; c < gain.size(); ++c)
-        for (std::size_t t = 0; t < gain[c].size(); ++t) gain[c][t] -= of_masses[m].of_sources[s][c][t];
-      run_.sources[s].correlators.add_low_modes(masses_[m], std::move(gain));
-    }
+    for (std::size_t s = 0; s < run_.sources.size(); ++s)
+      run_.sources[s].correlators.add_low_modes(masses_[m], low_mode_gain(of_masses[m], s));
 }
 
 double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std::size_t island) {

@@ -12,13 +12,27 @@
 
 namespace quarkstar::app {
 
+std::vector<Correlator> low_mode_averages(std::span<const Correlator> correlators, int components, const MesonTimes& gain, bool fold) {
+  std::vector<Correlator> averages;
+  for (std::size_t c = 0; c < gain.size(); ++c) {
+    const contract::Channel& channel = low_mode_channels(components)[c];
+    const auto plain = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& of) { return of.name == channel.name; });
+    if (plain == correlators.end()) continue;
+    std::vector<double> values = plain->values;
+    const std::vector<double> more = fold ? contract::folded(gain[c], channel.reflection) : gain[c];
+    for (std::size_t t = 0; t < values.size(); ++t) values[t] += more[t];
+    averages.push_back(correlator_of(plain->name + "_low-mode-average", std::move(values)));
+  }
+  return averages;
+}
+
 SourceCorrelators::SourceCorrelators(const RunConfig& of_source)
     : request_(of_source.correlators),
       source_(of_source.source),
       sinks_(of_source.sinks),
       masses_(of_source.masses()),
       pairs_(opposite_masses(masses_)),
-      low_mode_channels_(low_mode_channels(of_source.action->components)) {
+      components_(of_source.action->components) {
   if (!has_all_columns(of_source)) return;
   for (contract::Choice& choice : contract::that_fit(contract::choose(of_source.action->correlators, request_.names), source_))
     (choice.family->columns > of_source.action->components ? of_pairs_ : choices_).push_back(std::move(choice));
@@ -98,27 +112,13 @@ std::vector<Correlator> SourceCorrelators::correlators() const {
     for (const auto& [key, contraction] : *contractions) {
       std::vector<Correlator> of_key = contraction.correlators();
       if (const auto gain = low_modes_.find(key.first); gain != low_modes_.end() && !sinks_[key.second])
-        for (Correlator& average : low_mode_averages(of_key, gain->second))
+        for (Correlator& average : low_mode_averages(of_key, components_, gain->second, request_.fold))
           averages.push_back(named(std::move(average), key.first, key.second));
       for (Correlator& correlator : of_key) all.push_back(named(std::move(correlator), key.first, key.second));
     }
   std::move(averages.begin(), averages.end(), std::back_inserter(all));
   for (const auto& [key, correlators] : three_points_) all.insert(all.end(), correlators.begin(), correlators.end());
   return all;
-}
-
-std::vector<Correlator> SourceCorrelators::low_mode_averages(std::span<const Correlator> correlators, const MesonTimes& gain) const {
-  std::vector<Correlator> averages;
-  for (std::size_t c = 0; c < gain.size(); ++c) {
-    const contract::Channel& channel = low_mode_channels_[c];
-    const auto plain = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& of) { return of.name == channel.name; });
-    if (plain == correlators.end()) continue;
-    const std::vector<double> more = request_.fold ? contract::folded(gain[c], channel.reflection) : gain[c];
-    std::vector<double> values = plain->values;
-    for (std::size_t t = 0; t < values.size(); ++t) values[t] += more[t];
-    averages.push_back(correlator_of(plain->name + "_low-mode-average", std::move(values)));
-  }
-  return averages;
 }
 
 Correlator SourceCorrelators::named(Correlator correlator, std::size_t mass, std::size_t sink) const {

@@ -13,6 +13,10 @@
 
 namespace quarkstar::app {
 
+/// Low-mode averages, pion5_low-mode-average, of those correlators of a source that have one. gain: low_mode_gain(), of
+/// low_mode_channels(components). fold: whether the correlators are folded.
+std::vector<Correlator> low_mode_averages(std::span<const Correlator> correlators, int components, const MesonTimes& gain, bool fold);
+
 /// The wanted correlators of one source, for each sink: smeared solutions are contracted like those as they are.
 class SourceCorrelators {
  public:
@@ -45,8 +49,6 @@ class SourceCorrelators {
   using Contractions = std::map<std::pair<std::size_t, std::size_t>, contract::Contraction>;
   /// Adds what tells the sink and the mass.
   Correlator named(Correlator correlator, std::size_t mass, std::size_t sink) const;
-  /// Of the correlators of a mass those that have one.
-  std::vector<Correlator> low_mode_averages(std::span<const Correlator> correlators, const MesonTimes& gain) const;
   bool lacks(std::size_t mass) const { return !choices_.empty() && !contractions_.contains({mass, 0}); }
   void contract_sinks(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
                       const FullField& solutions, std::span<const int> vectors, const QuarkSmearers* smearers) const;
@@ -60,7 +62,7 @@ class SourceCorrelators {
   std::vector<double> masses_;
   std::vector<MassPair> pairs_;
   Contractions contractions_, contractions_of_pairs_;
-  std::span<const contract::Channel> low_mode_channels_{};
+  int components_ = 0;
   std::map<std::size_t, MesonTimes> low_modes_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Correlator>> three_points_;
 };

@@ -24,6 +24,13 @@ std::span<const contract::Channel> low_mode_channels(int components) {
   return contract::Mesons::channels;
 }
 
+MesonTimes low_mode_gain(const LowModeMesons& mesons, std::size_t source) {
+  MesonTimes gain = mesons.all;
+  for (std::size_t c = 0; c < gain.size(); ++c)
+    for (std::size_t t = 0; t < gain[c].size(); ++t) gain[c][t] -= mesons.of_sources[source][c][t];
+  return gain;
+}
+
 std::vector<LowModeMesons> low_mode_mesons(Solver& solver, const EigenProjector& modes, std::span<const double> masses,
                                            std::span<const Source> sources, const std::function<void(double)>& progress) {
   for (const Source& source : sources)

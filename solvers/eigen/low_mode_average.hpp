@@ -24,6 +24,9 @@ struct LowModeMesons {
   std::vector<MesonTimes> of_sources;  ///< of each source
 };
 
+/// What averages have more than mesons of a source, by its number: C_LL of all sites - C_LL of the source.
+MesonTimes low_mode_gain(const LowModeMesons& mesons, std::size_t source);
+
 /// C_LL of each mass: mesons of that part S_L of the propagator that eigenvectors of the even-odd operator make (low_mode_staggered.hpp,
 /// low_mode_spinors.hpp). Then C - C_LL of its source + C_LL of all has the same average over sources as C, whatever the eigenvectors are,
 /// because both C_LL are of the same ones; the better they are, the smaller its variance. Exact sums: the bits depend on eigenvectors,

@@ -55,12 +55,13 @@ for action in $("$QUARKSTAR" solve --help | sed -n 's/.*Fermion action: \(.*\)/\
   grep -q "^residuals $action " "$here/c_library.sh" || residuals "$action"
 done
 
-# And its correlators, some with momentum, folded, complex; of runs with three-point functions these.
+# And its correlators, some with momentum, folded, complex; of runs with three-point functions these; with eigenvectors low-mode averages.
 contract() {
   local action=$1 flags=()
   shift
   for setting in "$@"; do
     if [ "$setting" = fold=true ]; then flags+=(--fold); else flags+=("--${setting%%=*}" "${setting#*=}"); fi
+    [[ $setting != deflate=* ]] || flags+=(--low-mode-average)
   done
   expect 0 '^wrote correlators.json' solve --gauge lattice.ildg --source point:1,0,2,3 --json correlators.json --action "$action" "${flags[@]}"
   python3 - >correlators.txt <<'EOF'
@@ -80,6 +81,10 @@ if command -v python3 >/dev/null; then
   contract clover kappa=0.11 csw=1.1 nrhs=5 three-points=pion:4,0,0,1+proton_u:3 currents=vector_t,axial,conserved \
     current-momenta=0,0,0+0,0,1 sinks=point+gaussian:1,4
   contract twisted-mass kappa=0.11 mu=0.3 precision=single three-points=pion:5
+  expect 0 '^wrote hisq.h5' eigen --gauge lattice.ildg --action hisq --modes 10 --out hisq.h5
+  contract hisq mass=0.05 deflate=hisq.h5 momenta=0,0,0+0,1,0
+  expect 0 '^wrote clover.h5' eigen --gauge lattice.ildg --action clover --kappa 0.11 --csw 1.1 --modes 10 --out clover.h5
+  contract clover kappa=0.11 csw=1.1 deflate=clover.h5 correlators=mesons,octet fold=true
   contract moebius mass=0.3 ls=4 three-points=proton_mixed_d:2,1,0,0
 else
   echo "skipped: correlators of the command (no python3)"

@@ -73,6 +73,20 @@ with qs.naive(U, mass=0.005) as D:
     assert told and told == list(D.history()), (told[:3], D.history()[:3])
 EOF
 cmp modes.h5 same.h5 || die "eigenvectors: the file of Python is not that of the command"
+# Low-mode averages of two sources together: the bits of the command.
+expect 0 '^wrote wilson.h5' eigen --gauge lattice.ildg --kappa 0.12 --modes 8 --threads 1 --out wilson.h5
+expect 0 'pion_low-mode-average' solve --gauge lattice.ildg --kappa 0.12 --tol 1e-8 --threads 1 --deflate wilson.h5 --low-mode-average \
+  --source point:1,0,2,3+point:0,1,0,7 --correlators mesons --json low.json
+"$python" - <<'EOF' || die "low-mode averages: the command has other bits"
+import json, quarkstar as qs
+U = qs.read_gauge("lattice.ildg")
+with qs.wilson(U, kappa=0.12, tol=1e-8) as D:
+    D.deflate(qs.read_eigenvectors(D, "wilson.h5"))
+    mine = qs.low_mode_averages(D, [D.propagator(point=point) for point in ((1, 0, 2, 3), (0, 1, 0, 7))], "mesons")
+for number, of_source in enumerate(mine):
+    told = json.load(open(f"low.source{number}.json"))["correlators"]
+    assert len(told) == 34 and {name: list(values) for name, values in of_source.items()} == told, (number, sorted(set(of_source) ^ set(told)))
+EOF
 "$python" "$source_folder/examples/python/solver_comparison.py" lattice.ildg >solvers.txt || die "solver_comparison.py"
 [ "$(awk 'NR > 1 && $6 <= 1e-9 && $7 < 1e-8' solvers.txt | wc -l)" = 9 ] || { cat solvers.txt; die "solver_comparison.py: not nine solutions of one problem"; }
 "$python" "$source_folder/examples/python/many_sources.py" >sources.txt || die "many_sources.py"

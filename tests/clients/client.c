@@ -715,6 +715,62 @@ static void on_links(qs_gauge *gauge, qs_operator *hisq) {
   free_fields(y);
 }
 
+/* What qs_operator_low_mode_averages() refuses; averages of two masses and sources from one call and from several are the same. */
+static void low_mode_averages(qs_gauge *gauge, qs_operator *deflated) {
+  const size_t reals = (size_t)sites * 6;
+  const char *const points[] = {"point:0,0,0,0", "point:1,2,3,5"}, *const wall = "wall:0";
+  const double masses[] = {0.02, 0.3}, *const own = masses;
+  qs_operator *plain = NULL;
+  const qs_setting light = {"mass", "0.02"}, momentum = {"momenta", "1,0,0"}, fold = {"fold", "true"};
+  OK(qs_operator_create(gauge, "naive", &light, 1, &plain));
+  fields *b = new_fields(3, reals), *x = new_fields(3, reals);
+  qs_correlators *all[2] = {NULL, NULL}, *one = NULL, *moving = NULL, *folded = NULL;
+  for (int i = 0; i < 2; ++i) {
+    const double of_columns[] = {masses[i], masses[i], masses[i]};
+    const qs_solve_options options = {.struct_size = sizeof options, .masses = of_columns};
+    OK(qs_operator_source(deflated, points[i], NULL, &b->vectors));
+    OK(qs_operator_solve(deflated, &options, &b->vectors, &x->vectors, NULL));
+    OK(qs_contract(gauge, "naive", points[i], NULL, 0, &x->vectors, &all[i]));
+    if (i > 0) continue;
+    OK(qs_contract(gauge, "naive", points[0], NULL, 0, &x->vectors, &one));
+    OK(qs_contract(gauge, "naive", points[0], &momentum, 1, &x->vectors, &moving));
+    OK(qs_contract(gauge, "naive", points[0], &fold, 1, &x->vectors, &folded));
+  }
+  const int plain_count = qs_correlators_count(one);
+  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_low_mode_averages(NULL, points, masses, all, 2));
+  FAILS(QS_ERROR_INPUT, "deflated by no eigenvectors", "op", qs_operator_low_mode_averages(plain, points, NULL, &one, 1));
+  FAILS(QS_ERROR_INPUT, "0 sources", "count", qs_operator_low_mode_averages(deflated, points, masses, all, 0));
+  FAILS(QS_ERROR_INPUT, "NULL", "sources", qs_operator_low_mode_averages(deflated, NULL, masses, all, 2));
+  FAILS(QS_ERROR_INPUT, "NULL", "correlators", qs_operator_low_mode_averages(deflated, points, masses, NULL, 2));
+  FAILS(QS_ERROR_INPUT, "a source is wall:0", "sources", qs_operator_low_mode_averages(deflated, &wall, NULL, &one, 1));
+  FAILS(QS_ERROR_INPUT, "no meson", "correlators", qs_operator_low_mode_averages(deflated, points, NULL, &moving, 1));
+  qs_correlators *const twice[] = {one, one};
+  FAILS(QS_ERROR_INPUT, "one of those before", "correlators", qs_operator_low_mode_averages(deflated, points, NULL, twice, 2));
+  CHECK(qs_correlators_count(one) == plain_count);
+  OK(qs_operator_low_mode_averages(deflated, points, masses, all, 2));
+  OK(qs_operator_low_mode_averages(deflated, points, own, &one, 1));
+  OK(qs_operator_low_mode_averages(deflated, points, NULL, &folded, 1));
+  FAILS(QS_ERROR_INPUT, "already", "correlators", qs_operator_low_mode_averages(deflated, points, own, &one, 1));
+  const int count = qs_correlators_count(one);
+  CHECK(count > plain_count && strcmp(qs_correlators_name(one, plain_count), "pion5_low-mode-average") == 0);
+  for (int i = 0; i < count; ++i) {
+    size_t times = 0, same_times = 0, folded_times = 0;
+    const double *const values = qs_correlators_values(one, i, &times), *const same = qs_correlators_values(all[0], i, &same_times),
+                       *const half = qs_correlators_values(folded, i, &folded_times);
+    CHECK(times == same_times && memcmp(values, same, times * sizeof(double)) == 0);
+    CHECK(folded_times == times);
+    const double even = (values[1] + values[times - 1]) / 2, odd = (values[1] - values[times - 1]) / 2, rounding = 1e-12 * (fabs(even) + fabs(odd));
+    CHECK(fabs(half[1] - even) < rounding || fabs(half[1] - odd) < rounding);
+  }
+  for (int i = 0; i < 2; ++i) qs_correlators_free(all[i]);
+  qs_correlators_free(one);
+  qs_correlators_free(moving);
+  qs_correlators_free(folded);
+  qs_operator_free(plain);
+  free_fields(b);
+  free_fields(x);
+}
+
 /* Deflated solves find the same solution in fewer iterations; files bring the vectors back; what is refused. */
 static void eigenvectors(qs_gauge *gauge) {
   const qs_setting light[] = {{"mass", "0.02"}, {"tol", "1e-9"}}, other_sign[] = {{"mass", "0.02"}, {"boundary", "t=periodic"}}, slices = {"ls", "4"};
@@ -773,6 +829,7 @@ static void eigenvectors(qs_gauge *gauge) {
   qs_eigenvectors_free(modes); /* the operator keeps them */
   OK(qs_operator_solve(op, NULL, &b->vectors, &y->vectors, &deflated));
   CHECK(deflated.iterations < plain.iterations);
+  low_mode_averages(gauge, op);
   double difference = 0;
   for (size_t i = 0; i < reals; ++i) difference += (of(x, 0)[i] - of(y, 0)[i]) * (of(x, 0)[i] - of(y, 0)[i]);
   CHECK(sqrt(difference / norm2(of(x, 0), reals)) < 1e-6);

@@ -1,7 +1,8 @@
 /* A client of the C library whose numbers are compared with those in a file.
  * compare history GAUGE ACTION FILE K=V...  the residual history of the first column has the bits in FILE, numbers of the command
  * compare contract GAUGE ACTION FILE K=V... so have the correlators of its lines: name, t, real part and, of complex ones, imaginary part;
- *                                           with three-points=V they are three-point functions
+ *                                           with three-points=V they are three-point functions, with deflate=FILE mesons and their
+ *                                           low-mode averages
  * compare golden GAUGE FILE K=V...          the pion's correlator is that of FILE, to 9 digits */
 #include "client.h"
 
@@ -26,13 +27,20 @@ typedef struct solved {
   fields *b, *x;
 } solved;
 
-/* columns: the first of them; 0: all. */
-static solved solve(const char *path, const char *action, const qs_setting *settings, size_t count, const char *source, int columns) {
+/* modes: a file of eigenvectors, or NULL. columns: the first of them; 0: all. */
+static solved solve(const char *path, const char *action, const qs_setting *settings, size_t count, const char *modes, const char *source,
+                    int columns) {
   solved s;
   s.session = open_session();
   OK(qs_gauge_read(s.session, path, NULL, &s.gauge));
   OK(qs_gauge_lattice(s.gauge, s.extents));
   OK(qs_operator_create(s.gauge, action, settings, count, &s.op));
+  if (modes != NULL) {
+    qs_eigenvectors *vectors = NULL;
+    OK(qs_eigenvectors_read(s.op, modes, &vectors));
+    OK(qs_operator_deflate(s.op, vectors));
+    qs_eigenvectors_free(vectors);
+  }
   const int components = qs_operator_components(s.op), n = columns > 0 ? columns : components;
   const size_t reals = (size_t)(s.extents[0] * s.extents[1] * s.extents[2] * s.extents[3] * 2 * components);
   s.b = new_fields(n, reals);
@@ -52,7 +60,7 @@ static void end(solved *s) {
 static int history(int count, char **arguments) {
   qs_setting settings[20];
   const int given = settings_of(count - 3, arguments + 3, settings);
-  solved s = solve(arguments[0], arguments[1], settings, (size_t)given, "point:0,0,0,0", 1);
+  solved s = solve(arguments[0], arguments[1], settings, (size_t)given, NULL, "point:0,0,0,0", 1);
   const double *mine = NULL;
   size_t length = 0, i = 0;
   OK(qs_operator_history(s.op, 0, &mine, &length));
@@ -81,14 +89,18 @@ static int contract(int count, char **arguments) {
   const int given = settings_of(count - 3, arguments + 3, settings);
   size_t solving = 0, contracting = 0;
   int three_points = 0;
+  const char *modes = NULL;
   for (int i = 0; i < given; ++i)
-    if (is_of_three_points(settings[i].key)) three_points = 1, of_contraction[contracting++] = settings[i];
+    if (strcmp(settings[i].key, "deflate") == 0) modes = settings[i].value;
+    else if (is_of_three_points(settings[i].key)) three_points = 1, of_contraction[contracting++] = settings[i];
     else if (is_of_contractions(settings[i].key)) of_contraction[contracting++] = settings[i];
     else of_operator[solving++] = settings[i];
-  solved s = solve(arguments[0], arguments[1], of_operator, solving, "point:1,0,2,3", 0);
+  const char *const source = "point:1,0,2,3";
+  solved s = solve(arguments[0], arguments[1], of_operator, solving, modes, source, 0);
   qs_correlators *all = NULL;
-  if (three_points) OK(qs_operator_three_points(s.op, "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
-  else OK(qs_contract(s.gauge, arguments[1], "point:1,0,2,3", of_contraction, contracting, &s.x->vectors, &all));
+  if (three_points) OK(qs_operator_three_points(s.op, source, of_contraction, contracting, &s.x->vectors, &all));
+  else OK(qs_contract(s.gauge, arguments[1], source, of_contraction, contracting, &s.x->vectors, &all));
+  if (modes != NULL) OK(qs_operator_low_mode_averages(s.op, &source, NULL, &all, 1));
   FILE *file = fopen(arguments[2], "r");
   CHECK(file != NULL);
   size_t lines = 0, expected = 0, times = 0;
@@ -115,7 +127,7 @@ static int contract(int count, char **arguments) {
 static int golden(int count, char **arguments) {
   qs_setting settings[20];
   const int given = settings_of(count - 2, arguments + 2, settings);
-  solved s = solve(arguments[0], "wilson", settings, (size_t)given, "point:0,0,0,0", 0);
+  solved s = solve(arguments[0], "wilson", settings, (size_t)given, NULL, "point:0,0,0,0", 0);
   qs_correlators *mesons = NULL;
   OK(qs_contract(s.gauge, "wilson", "point:0,0,0,0", NULL, 0, &s.x->vectors, &mesons));
   CHECK(strcmp(qs_correlators_name(mesons, 0), "pion") == 0 && qs_correlators_name(mesons, qs_correlators_count(mesons)) == NULL);

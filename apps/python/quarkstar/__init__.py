@@ -26,7 +26,7 @@ from ._gauge import Gauge, PlaquetteMeans, gauge, generate, read_gauge
 from ._operator import Operator, Propagator, SolveReport, operator
 from ._session import Session, actions, components, version
 from ._statistics import Estimate, effective_mass, jackknife
-from ._correlators import Correlators, contract, mesons, residual_mass, three_points
+from ._correlators import Correlators, contract, low_mode_averages, mesons, residual_mass, three_points
 
 layouts = {
     "lexicographic": "links (T, Z, Y, X, 4, 3, 3), spinors (T, Z, Y, X, 4, 3), colour vectors (T, Z, Y, X, 3)",
@@ -36,7 +36,7 @@ layouts = {
 }
 
 __all__ = ["Correlators", "DeviceArray", "Eigenvectors", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
-           "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "eigenvectors", "gauge", "generate", "jackknife", "layouts", "link_shape",
+           "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "eigenvectors", "gauge", "generate", "jackknife", "layouts", "link_shape", "low_mode_averages",
            "mesons", "operator", "propagator_shape", "read_eigenvectors", "read_gauge", "residual_mass", "three_points", "vector_shape", "version"]
 
 

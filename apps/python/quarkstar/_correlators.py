@@ -11,7 +11,7 @@ from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape
 from ._errors import InputError, check
 from ._numbers import wholes
-from ._operator import Operator, Propagator
+from ._operator import Operator, Propagator, _doubles
 from ._session import components, settings_of
 
 
@@ -56,11 +56,15 @@ def _array(handle: Any, number: int) -> np.ndarray:
     return values + 1j * np.array(imaginary[: times.value]) if times.value > 0 else values
 
 
+def _values(handle: Any) -> Correlators:
+    return Correlators({c.library.qs_correlators_name(handle, number).decode(): _array(handle, number)
+                        for number in range(c.library.qs_correlators_count(handle))})
+
+
 def _taken(handle: Any) -> Correlators:
     """What a call has made, which is freed."""
     try:
-        return Correlators({c.library.qs_correlators_name(handle, number).decode(): _array(handle, number)
-                            for number in range(c.library.qs_correlators_count(handle))})
+        return _values(handle)
     finally:
         c.library.qs_correlators_free(handle)
 
@@ -80,18 +84,42 @@ def _momenta(momenta: Sequence[Sequence[int]] | None) -> str | None:
     return _sum([",".join(map(str, wholes(p, "momenta", "x, y, z"))) for p in momenta]) if momenta is not None else None
 
 
+def _contracted(propagator: Propagator, correlators: Sequence[str] | str | None, momenta: Sequence[Sequence[int]] | None, fold: bool) -> Any:
+    vectors = _vectors(propagator)
+    settings, count = settings_of({"correlators": correlators, "momenta": _momenta(momenta), "fold": fold or None})
+    handle = ctypes.c_void_p()
+    check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
+                                vectors.reference(), ctypes.byref(handle)))
+    return handle
+
+
 def contract(propagator: Propagator, correlators: Sequence[str] | str | None = None, momenta: Sequence[Sequence[int]] | None = None,
              fold: bool = False) -> Correlators:
     """Two-point functions of a propagator, as the command's, but for domain wall's pion_midpoint and pion_residual_mass: residual_mass().
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
-    vectors = _vectors(propagator)
-    settings, count = settings_of({"correlators": correlators, "momenta": _momenta(momenta), "fold": fold or None})
-    handle = ctypes.c_void_p()
-    check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
-                                vectors.reference(), ctypes.byref(handle)))
-    return _taken(handle)
+    return _taken(_contracted(propagator, correlators, momenta, fold))
+
+
+def low_mode_averages(D: Operator, propagators: Sequence[Propagator], correlators: Sequence[str] | str | None = None,
+                      momenta: Sequence[Sequence[int]] | None = None, fold: bool = False, masses: Any = None) -> list[Correlators]:
+    """What contract() gives for each propagator from a point that D has made, and for each of its mesons at momentum zero the low-mode
+    average too, `pion_low-mode-average`: the command's, by the Eigenvectors that D.deflate() was given. masses: of the propagators, where
+    they are not D's own. What eigenvectors know is computed once for all propagators of a call, so give all of a configuration together."""
+    handles = (ctypes.c_void_p * len(propagators))()
+    try:
+        for number, propagator in enumerate(propagators):
+            if propagator.action != D.action:
+                raise InputError(f"propagators: the action of number {number} is {propagator.action}, the operator's {D.action}; give those "
+                                 "that the operator has made", "propagators")
+            handles[number] = _contracted(propagator, correlators, momenta, fold)
+        sources = (ctypes.c_char_p * len(propagators))(*[propagator.source.encode() for propagator in propagators])
+        check(c.library.qs_operator_low_mode_averages(D.handle, sources, _doubles(masses, len(propagators), "masses"), handles, len(propagators)))
+        return [_values(handle) for handle in handles]
+    finally:
+        for handle in handles:
+            c.library.qs_correlators_free(handle)
 
 
 def residual_mass(D: Operator, propagator: Propagator) -> tuple[float, Correlators]:

@@ -116,6 +116,7 @@ _functions = {
     "qs_operator_residual_mass": (c_int, [_handle, c_char_p, POINTER(c_double), _out]),
     "qs_contract": (c_int, [_handle, c_char_p, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
     "qs_operator_three_points": (c_int, [_handle, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
+    "qs_operator_low_mode_averages": (c_int, [_handle, POINTER(c_char_p), POINTER(c_double), _out, c_int]),
     "qs_correlators_count": (c_int, [_handle]),
     "qs_correlators_name": (c_char_p, [_handle, c_int]),
     "qs_correlators_values": (POINTER(c_double), [_handle, c_int, POINTER(c_size_t)]),
