@@ -162,8 +162,9 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
       memory.null_vectors += 3 * vectors;
       // Columns and images of them on both parities, or zeros before; the raw vectors of further levels. Or a cycle.
       constexpr int image_of_system = 1, of_coarsening = 4, raw = 2;
+      const int best = level == 0 ? 1 : 0;  // where the set-up needs further cycles
       const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, settings.null_vectors).fields + 1;
-      memory.of_setup += vectors * (image_of_system + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
+      memory.of_setup += vectors * (image_of_system + best + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
     }
     for (double* count_of : {&sites, &all_sites}) *count_of /= static_cast<double>(volume(aggregate_of(settings, lattice, level)));
     components = 2.0 * settings.null_vectors;

@@ -15,20 +15,28 @@
 
 namespace quarkstar {
 
+class MultigridCycle;
+
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
 ///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise
 ///      is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
-/// some times: v = one multigrid cycle on v on level 0; then all levels anew, and verification (verify()). Null vectors of this
-/// operator from settings.files take the place of those of level 0, and nothing is done some times. Those of an operator near this one
-/// stay as they are where |Mh v| is small; else they take the place of the noise, with as many steps and one improvement.
+/// some times: v = one multigrid cycle on v on level 0; then all levels anew. At the end the same on the levels between, from above, with a
+/// cycle of each on its own v. Then a probe: where a few iterations leave too much of noise, further cycles; and verification (verify()).
+/// Null vectors of this operator from settings.files take the place of those of level 0, and no cycle improves these. Those of an operator
+/// near this one stay as they are where |Mh v| is small; else they take the place of the noise, with as many steps and one improvement.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
   /// mass: of the operator that is coarsened; others near it are served too, with more iterations. Waits until the set-up has ended. Throws
   /// Error(numerical) where it fails the verification. watch: sees the steps of the set-up, those of its cycles among them.
   Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch = nullptr);
+
+  /// Iterations of GCR that tell a set-up from a bad one, as many as a solve takes between two restarts unless it is told otherwise, and
+  /// what they may leave: a solve to 1e-10 takes some 30 then, soon many more (docs/results/2026-11-29-multigrid-rule-cpu.md).
+  static constexpr int probe_iterations = 8;
+  static constexpr double most_left = 1e-3;
 
   const MultigridSettings& settings() const { return settings_; }
   PreparedAction& fine() const { return fine_; }
@@ -49,10 +57,13 @@ class Multigrid {
   struct Verification {
     double orthonormality = 0;        ///< |P^+ P c - c| / |c|
     double galerkin = 0;              ///< |D_c c - P^+ M P c| / |P^+ M P c|
+    double left = 0;                  ///< |b - Mh x| / |b| for noise b after probe_iterations of GCR
     double contraction = 0;           ///< |r - Mh K r| / |r| for noise r, level 0
     std::vector<double> cycle_flops;  ///< of one cycle on one vector, by level, of this rank
   };
   const Verification& verification() const { return verification_; }
+  /// Times that the null vectors were improved.
+  int cycles() const { return cycles_; }
   /// For reports: the verification, and what set-up and cycle cost, in flop per site of the lattice.
   std::vector<std::pair<std::string, double>> numbers() const;
 
@@ -62,10 +73,15 @@ class Multigrid {
   void make_null_vectors(EvenOdd& m);
   int refresh(EvenOdd& m);
   void relax(EvenOdd& m, const Field& start, int steps);
-  void improve(EvenOdd& m);
-  void coarsen(EvenOdd& m);
+  void make_levels(EvenOdd& m, double mass);
+  void improve(EvenOdd& m, double mass);
+  void improve(EvenOdd& m, MultigridCycle& cycle, const Space& space, int level);
+  void improve_below(EvenOdd& fine, double mass);
+  void coarsen(EvenOdd& fine, std::size_t first);
+  double probe(double mass);
+  void mend(EvenOdd& m, double mass);
   std::optional<FullField> noise_beside_null_vectors() const;
-  void fit_smoothers(double mass);
+  void fit_smoothers(double mass, std::size_t first);
   void verify(double mass);
   double on_all_ranks_per_site(double flops) const;
   void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
@@ -74,6 +90,7 @@ class Multigrid {
   MultigridSettings settings_;
   std::vector<std::unique_ptr<Space>> spaces_;
   Verification verification_;
+  int cycles_ = 0;
   double setup_flops_ = 0, setup_seconds_ = 0;
   StepWatch* watch_;  ///< none once it is set up
 };
@@ -97,6 +114,7 @@ class MultigridCycle {
   void tell(StepWatch* watch);
 
  private:
+  friend class Multigrid;
   /// own: the system of a level below the finest.
   MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own);
   Preconditioner next_cycle() const;

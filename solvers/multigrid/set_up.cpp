@@ -12,11 +12,30 @@ void tell_of_multigrid(const std::string& what) {
   if (runtime::mpi::Job::current().is_root()) spdlog::warn("{}", what);
 }
 
+namespace {
+
+/// Where the set-up took more cycles than it was asked for, or will make solves slow.
+void tell_how_good(const Multigrid& multigrid, const MultigridSettings& settings) {
+  const double left = multigrid.verification().left;
+  const int further = multigrid.cycles() - settings.setup_cycles;
+  if (further > 0 && runtime::mpi::Job::current().is_root())
+    spdlog::info("multigrid's null vectors were poor after {} setup-cycles and have had {} more", settings.setup_cycles, further);
+  if (left > Multigrid::most_left)
+    tell_of_multigrid(fmt::format(
+        "multigrid's set-up is poor: {} iterations leave {:.1e} of a residual, where a good one leaves less than {:.0e}; solves will be "
+        "slow or stall. Give more setup-steps, null-vectors or smoother-steps, or a heavier quark",
+        Multigrid::probe_iterations, left, Multigrid::most_left));
+}
+
+}  // namespace
+
 std::unique_ptr<const Multigrid> set_up(PreparedAction& fine, const MultigridSettings& settings, double mass) {
   MultigridSettings wanted = settings;
   for (const bool again : {false, true}) {
     try {
-      return std::make_unique<const Multigrid>(fine, wanted, mass);
+      auto multigrid = std::make_unique<const Multigrid>(fine, wanted, mass);
+      tell_how_good(*multigrid, wanted);
+      return multigrid;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::numerical || (again && !settings.fallback)) throw;
       tell_of_multigrid(fmt::format("{}; {}", error.what(),

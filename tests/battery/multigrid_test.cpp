@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <tuple>
 
 using namespace quarkstar;
@@ -62,12 +63,12 @@ battery::SolveOutcome solve(SolverSettings settings, double kappa, const HostFie
   return battery::solve_once(c, gauge, {.kappa = kappa}, source);
 }
 
-double setup_flops_per_site(const std::vector<std::pair<std::string, double>>& numbers) {
-  const auto known =
-      std::find_if(numbers.begin(), numbers.end(), [](const auto& n) { return n.first == "multigrid_setup_flops_per_site"; });
-  REQUIRE(known != numbers.end());
+double number(const battery::SolveOutcome& outcome, const std::string& name) {
+  const auto known = std::find_if(outcome.numbers.begin(), outcome.numbers.end(), [&](const auto& n) { return n.first == name; });
+  REQUIRE(known != outcome.numbers.end());
   return known->second;
 }
+double setup_flops_per_site(const battery::SolveOutcome& outcome) { return number(outcome, "multigrid_setup_flops_per_site"); }
 
 const double heavy = 0.155, light = 0.162;  // BiCGStab: 103 and 506 iterations in double precision
 
@@ -253,6 +254,30 @@ TEST_CASE("where multigrid stalls BiCGStab goes on, or the solve ends with that"
   CHECK(alone.result.iterations == 100);
 }
 
+TEST_CASE("a set-up that is too short is told before the solve, and mended by further cycles") {
+  const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 7));
+  const auto outcome_of = [&](int steps, int cycles, int smoother_steps) {
+    SolverSettings settings = multigrid(Precision::single, {4, 4, 4, 4}, 16);
+    settings.multigrid->setup_steps = steps;
+    settings.multigrid->setup_cycles = cycles;
+    settings.multigrid->smoother_steps = smoother_steps;
+    settings.restart = 8;
+    const battery::SolveOutcome outcome = solve(settings, light, source);
+    MESSAGE(steps << " steps, " << cycles << " cycles, degree " << smoother_steps << ": " << number(outcome, "multigrid_setup_cycles")
+                  << " cycles leave " << number(outcome, "multigrid_left_by_8_iterations") << ", " << outcome.result.iterations
+                  << " iterations");
+    CHECK(outcome.result.converged());
+    return outcome;
+  };
+  const battery::SolveOutcome good = outcome_of(20, 3, 8), poor = outcome_of(2, 0, 8), hopeless = outcome_of(2, 0, 1);
+  CHECK(number(good, "multigrid_setup_cycles") == 3);
+  CHECK(number(good, "multigrid_left_by_8_iterations") < Multigrid::most_left);
+  CHECK(number(poor, "multigrid_setup_cycles") > 0);
+  CHECK(number(poor, "multigrid_left_by_8_iterations") < Multigrid::most_left);
+  CHECK(poor.result.iterations <= good.result.iterations + good.result.iterations / 2);
+  CHECK(number(hopeless, "multigrid_left_by_8_iterations") > Multigrid::most_left);
+}
+
 TEST_CASE("multigrid that cannot be is refused by name") {
   configuration();  // in a session of its own
   const auto refused = [](const std::function<void(SolverSettings&)>& change) {
@@ -307,7 +332,7 @@ TEST_CASE("the steps of a set-up and of a cycle are all of its work, and watchin
                                      [](const StepWork& s) { return s.level == 2 && s.name == "inverses"; });
   REQUIRE(inverses != of_setup.steps().end());
   CHECK(inverses->flops > inverses->calls * 8 * rows * rows * rows);
-  CHECK(setup == doctest::Approx(setup_flops_per_site(watched.numbers()) * 4096).epsilon(1e-3));
+  CHECK(setup == doctest::Approx(setup_flops_per_site({{}, {}, watched.numbers()}) * 4096).epsilon(1e-3));
 
   prepared->prepare(1);
   const auto system = prepared->system(1, same_for_all(heavy));
@@ -343,8 +368,8 @@ TEST_CASE("null vectors of another mass or configuration are refreshed in fewer 
     CHECK(of_other.result.converged());
     CHECK(refreshed.result.converged());
     CHECK(residual_of(light, source, refreshed.solution) < 1.01e-10);
-    const double flops = setup_flops_per_site(refreshed.numbers);
-    CHECK(flops < setup_flops_per_site(anew.numbers));
+    const double flops = setup_flops_per_site(refreshed);
+    CHECK(flops < setup_flops_per_site(anew));
     CHECK(flops > cheapest);  // of another mass they stay as they are
     cheapest = flops;
     CHECK(refreshed.result.iterations <= anew.result.iterations + anew.result.iterations / 4);

@@ -23,7 +23,7 @@ done
 
 # The one word, with everything chosen.
 expect 0 '^wrote word.json' "${solve[@]}" --solver multigrid --precision single --json word.json
-for number in levels setup_flops_per_site cycle_flops_per_site_level_0 cycle_flops_per_site_level_1 fell_back; do
+for number in levels setup_cycles left_by_8_iterations setup_flops_per_site cycle_flops_per_site_level_0 cycle_flops_per_site_level_1 fell_back; do
   grep -q "\"multigrid_$number\"" word.json || die "no multigrid_$number in the JSON"
 done
 # A set-up that is kept: the same numbers from it, and a file of another problem is refused.
@@ -39,6 +39,7 @@ expect 2 'kept/null-vector00.* problem' "${gcr[@]}" --kappa 0.141 --multigrid-se
 # A multigrid that stalls: another solver ends the solve, and the command says so; or it fails.
 poor=(--solver multigrid --aggregate 2,2,2,2 --null-vectors 4 --setup-steps 1 --setup-cycles 0 --smoother-steps 1 --coarse-steps 1 --restart 1 --kappa 0.16)
 expect 0 'multigrid came to .*bicgstab goes on' "${solve[@]}" "${poor[@]}" --json poor.json
+expect 0 "multigrid's set-up is poor: .*setup-steps" "${solve[@]}" "${poor[@]}" --json poor.json
 expect 4 'stagnation' "${solve[@]}" "${poor[@]}" --no-fallback --json poor.json
 
 expect 2 'error: --aggregate: it means nothing for bicgstab' "${solve[@]}" --aggregate 2,2,2,2 --json x.json
