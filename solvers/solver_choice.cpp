@@ -81,7 +81,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
 }
 
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
-  // Wilson's hopping term is faster with vectors in lanes, its solves are not: docs/results/2026-11-24-gpu-layouts-h200.md.
+  // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
   if (components == spinor_components) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   return most_vectors_in_lanes(components, settings, vectors);

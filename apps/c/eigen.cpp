@@ -126,7 +126,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                 app::require_same_settings_everywhere(
                     app::setting_line("modes", settings.modes) + app::setting_line("store", name_of(stored)) +
                     app::setting_line("basis_precision", name_of(settings.basis_precision)) +
-                    app::setting_line("basis_memory", static_cast<int>(memory)) + app::setting_line("tolerance", settings.tolerance) +
+                    app::setting_line("basis_memory", app::name_of(memory)) + app::setting_line("tolerance", settings.tolerance) +
                     app::setting_line("block", settings.block) + app::setting_line("basis", settings.basis) +
                     app::setting_line("degree", settings.degree) + app::setting_line("window_low", settings.window.low) +
                     app::setting_line("window_high", settings.window.high));

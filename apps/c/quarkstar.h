@@ -319,7 +319,7 @@ qs_status qs_operator_three_points(qs_operator *op, const char *source, const qs
  * C - C_LL(source) + C_LL, with the part C_LL that the operator's eigenvectors (qs_operator_deflate) make of the meson from this source, and
  * its mean over all sites as sources. masses: of each propagator; NULL: the operator's own; where the eigenvectors are those of one mass,
  * that. Cost: that of C_LL, once for all sources and masses of a call, so give all in one: docs/howto/eigen.md. Memory: 2.8 kB per site
- * (spinors: 13 kB). QS_ERROR_INPUT for an operator that is not deflated, other sources, and correlators without such mesons. */
+ * (spinors: 13 kB). Names that qs_correlators_name gave before are gone. QS_ERROR_INPUT for an operator that is not deflated, other sources, and correlators without such mesons. */
 qs_status qs_operator_low_mode_averages(qs_operator *op, const char *const *sources, const double *masses, qs_correlators *const *correlators,
                                         int count);
 int qs_correlators_count(const qs_correlators *correlators);

@@ -5,6 +5,7 @@
 
 namespace quarkstar::app::campaign {
 
+/// The name of a quark's or hadron's row.
 Row row_of(const Configuration& configuration, const Table& table, const Source& source);
 
 /// Computes what `plan` says is missing, as run() says, and notes it in journal and outcome.

@@ -31,10 +31,15 @@ enum class BasisMemory { automatic, device, host };
 /// automatic: what fits, which is still to be found out; memory is counted as on the GPUs.
 BasisMemory basis_memory(const RunConfig& config);
 void set_basis_memory(RunConfig& config, BasisMemory memory);
+/// Whether count_basis() has counted one, of a solve for eigenvectors; others have a projector.
+bool makes_basis(const RunConfig& config);
+/// Where host memory has the basis: more are summed at a time.
+int basis_vectors_in_host_memory(const RunConfig& config);
 /// What a solve for eigenvectors holds, and where.
 void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory);
 /// "auto", "device" or "host". Throws BadValue.
 BasisMemory parse_basis_memory(std::string_view name);
+const char* name_of(BasisMemory memory);
 /// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or
 /// written, or begin as noise.
 int host_vectors(const RunConfig& config);

@@ -154,7 +154,7 @@ std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
   return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
          setting_line("--basis-precision", name_of(s.basis_precision)) +
-         setting_line("--basis-memory", static_cast<int>(run.basis_memory)) + setting_line("--eigen-tol", s.tolerance) +
+         setting_line("--basis-memory", name_of(run.basis_memory)) + setting_line("--eigen-tol", s.tolerance) +
          setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
          setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
 }

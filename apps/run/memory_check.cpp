@@ -60,8 +60,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.fields.fields += smearing.vectors * sites;
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
-      const double basis = basis_bytes(block, components, basis_vectors(config));
       const bool in_host_memory = &owner != &host && basis_memory(config) == BasisMemory::host;
+      const double basis = basis_bytes(block, components, in_host_memory ? basis_vectors_in_host_memory(config) : basis_vectors(config));
       bytes.fields += in_host_memory ? std::min(basis, basis_bytes(block, components, basis_vectors_on_device(config))) : basis;
       if (in_host_memory) host.fields.fields += basis;
       if (config.low_mode_average) {
@@ -101,6 +101,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
   host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)
                    : free                ? std::max(1.0, static_cast<double>(*free) / sharers)
                                          : 0;
+  for (MemoryNeed& need : needs) need.of_eigen = makes_basis(config);
   std::erase_if(needs, [](const MemoryNeed& need) { return need.total() == 0; });
   return needs;
 }
@@ -118,6 +119,11 @@ namespace {
 
 /// Below double precision a solve holds links and vectors of both precisions, which takes more.
 const char* remedy_for(const MemoryNeed& need) {
+  if (need.of_eigen)
+    return need.gpu
+               ? "use --basis-memory host, --basis-precision single, fewer --modes or a smaller --basis or --block, more GPUs or ranks, or "
+                 "--devices cpu"
+               : "use --basis-precision single, fewer --modes or a smaller --basis or --block, more ranks, or a machine with more memory";
   return need.gpu
              ? "use --precision double with fewer --links reals, fewer --nrhs, more GPUs or ranks, or --devices cpu, or on one rank "
                "--devices all without --blocks"

@@ -20,6 +20,7 @@ struct MemoryNeed {
   double other = 0;         ///< host: configuration, the links made of it, sources and solutions
   double making_links = 0;  ///< all that is there while links or a clover term are made, before the fields
   double available = 0;     ///< 0: not known
+  bool of_eigen = false;    ///< of a run for eigenvectors, which has remedies of its own
   /// At the peak.
   double total() const { return std::max(fields.total() + other, making_links); }
   bool fits() const { return available == 0 || total() <= available; }

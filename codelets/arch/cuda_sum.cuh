@@ -8,21 +8,19 @@ namespace quarkstar::cuda {
 using runtime::sum_tables;
 using runtime::SumTable;
 
-/// Adds one summand per thread to `table`, the same for all of a row of threads: a warp, or one half of it. All threads of the row must
-/// call it (0 where one has none). No row waits for another. 4 atomics per row. Source: reductions of integers are exact in any order.
-template <int Row = 32>
+/// Adds one summand per thread to `table`, the same for all of a warp. All its threads must call it (0 where one has none). No warp waits
+/// for another. 4 atomics per warp. Source: reductions of integers are exact in any order.
 __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   using runtime::BinnedSum;
-  static_assert(Row == 32 || Row == 16);
+  constexpr unsigned all = 0xffffffffu;
   const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-  const unsigned all = Row == 32 ? 0xffffffffu : 0xffffu << (thread & 16);
   const bool finite = x <= 1.7976931348623157e308 && x >= -1.7976931348623157e308;
   const int own = finite && x != 0 ? runtime::window_of(x) : BinnedSum::empty_window;
   const int window = __reduce_max_sync(all, own);
   const bool poisoned = __any_sync(all, !finite);
-  const unsigned rows = (blockDim.x * blockDim.y * blockDim.z + Row - 1) / Row;
-  SumTable::Place& place = table.place[(blockIdx.x * rows + thread / Row) % SumTable::places];
-  const unsigned in_row = thread % Row;
+  const unsigned warps = (blockDim.x * blockDim.y * blockDim.z + arch::warp_threads - 1) / arch::warp_threads;
+  SumTable::Place& place = table.place[(blockIdx.x * warps + thread / arch::warp_threads) % SumTable::places];
+  const unsigned in_warp = thread % arch::warp_threads;
   unsigned long long seen = poisoned ? SumTable::poison : 0;
   if (window != BinnedSum::empty_window) {
     seen |= SumTable::bit_of(window);
@@ -30,16 +28,16 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
     for (unsigned i = 0; i < 3; ++i) {
       const double digit = runtime::nearest_integer(y);
       y = (y - digit) * 4294967296.0;
-      // Digits have 34 bits: the row adds 24 low and the remaining high ones apart, within 32 bits each.
+      // Digits have 34 bits: the warp adds 24 low and the remaining high ones apart, within 32 bits each.
       const long long whole = __double2ll_rn(digit);
       const unsigned low = __reduce_add_sync(all, static_cast<unsigned>(whole & 0xffffff));
       const int high = __reduce_add_sync(all, static_cast<int>(whole >> 24));
       const long long limb = (static_cast<long long>(high) << 24) + low;
-      if (in_row == i && limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(i)), static_cast<unsigned long long>(limb));
+      if (in_warp == i && limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(i)), static_cast<unsigned long long>(limb));
       if (!__any_sync(all, y != 0)) break;  // most summands are sums of floats: two digits are all they have
     }
   }
-  if (in_row == 3 && seen != 0) atomicOr(&place.seen, seen);
+  if (in_warp == 3 && seen != 0) atomicOr(&place.seen, seen);
 }
 
 /// What a block adds to sums, `count` of at most N. A thread has a summand for each, x[s]. Its place among the threads of the block is

@@ -150,6 +150,7 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
     interior_[parity].first = static_cast<std::int32_t>(inside.front());
   boundary_[parity] = append(edge_sites);
   for (int kind = 0; kind < kinds; ++kind) {
+    tables_.resize((tables_.size() + 3) / 4 * 4);  // GPUs copy entries 16 bytes at a time
     hops_[kind].neighbours[parity] = append(entries[kind]).offset;
     hops_[kind].boundary_faces[parity] = append(edge_faces[kind]).offset;
   }

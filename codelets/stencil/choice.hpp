@@ -25,7 +25,7 @@ struct OutputSums {
 /// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.
 struct Launch {
   int block_threads = 0;        ///< threads of a block at most: a kernel takes no more than it has registers for
-  int vectors_a_thread = 0;     ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8; Wilson: of a block, up to 8
+  int vectors_a_thread = 0;     ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8; Wilson: of a block
   arch::MemoryAccess memory{};  ///< of a CPU kernel
   friend bool operator==(const Launch&, const Launch&) = default;
 };

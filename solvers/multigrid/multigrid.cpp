@@ -238,7 +238,8 @@ double Multigrid::probe(double mass) {
 /// Where a probe leaves too much: further cycles, of which the best is kept.
 void Multigrid::mend(EvenOdd& m, double mass) {
   if (!(verification_.left > most_left)) return;
-  const Field &test = spaces_.front()->test, best = m.field();
+  const Field& test = spaces_.front()->test;
+  const Field best = m.field();
   const int cycles = cycles_;
   int best_cycles = cycles;
   for (double left = verification_.left; left > most_left && cycles_ < cycles + most_further_cycles;) {
@@ -250,6 +251,7 @@ void Multigrid::mend(EvenOdd& m, double mass) {
     verification_.left = left;
     best_cycles = cycles_;
   }
+  further_cycles_ = best_cycles - cycles;
   if (best_cycles == cycles_) return;
   blas::submit<blas::Scale>({&test, &best}, {1.0});
   make_levels(m, mass);

@@ -34,7 +34,7 @@ class Multigrid {
   Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch = nullptr);
 
   /// Iterations of GCR that tell a set-up from a bad one, as many as a solve takes between two restarts unless it is told otherwise, and
-  /// what they may leave: a solve to 1e-10 takes some 30 then, soon many more (docs/results/2026-11-29-multigrid-rule-cpu.md).
+  /// what they may leave: a solve to 1e-10 takes some 40 then, soon many more (docs/results/2026-11-29-multigrid-rule-cpu.md).
   static constexpr int probe_iterations = 8;
   static constexpr double most_left = 1e-3;
 
@@ -64,6 +64,8 @@ class Multigrid {
   const Verification& verification() const { return verification_; }
   /// Times that the null vectors were improved.
   int cycles() const { return cycles_; }
+  /// Of them those that a probe asked for.
+  int further_cycles() const { return further_cycles_; }
   /// For reports: the verification, and what set-up and cycle cost, in flop per site of the lattice.
   std::vector<std::pair<std::string, double>> numbers() const;
 
@@ -90,7 +92,7 @@ class Multigrid {
   MultigridSettings settings_;
   std::vector<std::unique_ptr<Space>> spaces_;
   Verification verification_;
-  int cycles_ = 0;
+  int cycles_ = 0, further_cycles_ = 0;
   double setup_flops_ = 0, setup_seconds_ = 0;
   StepWatch* watch_;  ///< none once it is set up
 };

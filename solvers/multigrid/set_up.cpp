@@ -15,11 +15,11 @@ void tell_of_multigrid(const std::string& what) {
 namespace {
 
 /// Where the set-up took more cycles than it was asked for, or will make solves slow.
-void tell_how_good(const Multigrid& multigrid, const MultigridSettings& settings) {
+void tell_how_good(const Multigrid& multigrid) {
   const double left = multigrid.verification().left;
-  const int further = multigrid.cycles() - settings.setup_cycles;
+  const int further = multigrid.further_cycles();
   if (further > 0 && runtime::mpi::Job::current().is_root())
-    spdlog::info("multigrid's null vectors were poor after {} setup-cycles and have had {} more", settings.setup_cycles, further);
+    spdlog::info("multigrid's null vectors were poor after {} cycles and have had {} more", multigrid.cycles() - further, further);
   if (left > Multigrid::most_left)
     tell_of_multigrid(fmt::format(
         "multigrid's set-up is poor: {} iterations leave {:.1e} of a residual, where a good one leaves less than {:.0e}; solves will be "
@@ -34,7 +34,7 @@ std::unique_ptr<const Multigrid> set_up(PreparedAction& fine, const MultigridSet
   for (const bool again : {false, true}) {
     try {
       auto multigrid = std::make_unique<const Multigrid>(fine, wanted, mass);
-      tell_how_good(*multigrid, wanted);
+      tell_how_good(*multigrid);
       return multigrid;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::numerical || (again && !settings.fallback)) throw;

@@ -113,6 +113,9 @@ def low_mode_averages(D: Operator, propagators: Sequence[Propagator], correlator
             if propagator.action != D.action:
                 raise InputError(f"propagators: the action of number {number} is {propagator.action}, the operator's {D.action}; give those "
                                  "that the operator has made", "propagators")
+            if propagator.gauge is not D.gauge:
+                raise InputError(f"propagators: number {number} is of another configuration than the operator; give those that the operator "
+                                 "has made", "propagators")
             handles[number] = _contracted(propagator, correlators, momenta, fold)
         sources = (ctypes.c_char_p * len(propagators))(*[propagator.source.encode() for propagator in propagators])
         check(c.library.qs_operator_low_mode_averages(D.handle, sources, _doubles(masses, len(propagators), "masses"), handles, len(propagators)))

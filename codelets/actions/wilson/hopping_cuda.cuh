@@ -286,9 +286,9 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
       for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
         site::Link<V> u;
         stored.load(u, d);
-        site::unroll<4>([&](auto i) {
-          const site::Complex<V>&one = u[2 * i / 3][2 * i % 3], &two = u[(2 * i + 1) / 3][(2 * i + 1) % 3];
-          shared.pairs[d][i][shared_lane] = {one.re.v, one.im.v, two.re.v, two.im.v};
+        site::unroll<4>([&](auto pair) {
+          const site::Complex<V>&one = u[2 * pair / 3][2 * pair % 3], &two = u[(2 * pair + 1) / 3][(2 * pair + 1) % 3];
+          shared.pairs[d][pair][shared_lane] = {one.re.v, one.im.v, two.re.v, two.im.v};
         });
         shared.last[d][shared_lane] = {u[2][2].re.v, u[2][2].im.v};
       }

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
-  __shared__ __align__(16) F exchange[2][3 * at_a_time * G];  // in turns, so that one barrier for each tile is enough
+  __shared__ __align__(16) F exchange[3 * at_a_time * G];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
   const std::uint32_t first = blockIdx.x / groups * tiles * at_a_time;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   __syncthreads();
   fetch(0);
   for (int tile = 0; tile < left; ++tile) {
-    if (tile > 0) __syncthreads();  // nobody reads the tile before any more
+    if (tile > 0) __syncthreads();  // nobody reads the tile before, or its summands, any more
     if (tile + 1 < left) fetch(tile + 1);
     stored.arrived[tile & 1].wait(tile >> 1 & 1);
     const std::uint32_t i = first + tile * at_a_time + s;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
     F x[3];
     const int count = a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, x);
     constexpr int row_sites = std::min(at_a_time, arch::warp_threads);
-    add_to_tables<row_sites>(x, count, lane * at_a_time + s, exchange[tile & 1],
+    add_to_tables<row_sites>(x, count, lane * at_a_time + s, exchange,
                              [&](int row, int sum) { return tables + sum * a.vectors + group * G + row * row_sites / at_a_time; });
   }
 }
