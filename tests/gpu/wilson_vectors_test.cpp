@@ -160,8 +160,8 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
   }
   a.neighbours = entries.get();
   a.faces_at = faces_at.get();
-  // Faces are by position in a list; without them groups are marched over in order, as in a solve.
-  a.sites = groups && edges != Edges::all ? nullptr : list.get();
+  // Faces are by position in the list, which is backward; without them groups are marched over in order, as in a solve.
+  a.sites = groups && edges == Edges::none ? nullptr : list.get();
   a.links = links.get();
   a.in = in.get();
   a.x = x.get();
