@@ -142,8 +142,8 @@ struct Operator {
   /// Of so many vectors: those that are given, else its own. Throws Error(input) naming masses.
   std::vector<double> masses_for(int count, const double* given) const;
   /// Throws Error(input) naming a memory that is too small for solves of such a configuration. Gives up the solvers where that makes room.
-  /// Whether a basis that is part of it is in host memory. All ranks must call.
-  bool require_room_for(app::RunConfig config);
+  /// All ranks must call.
+  void require_room_for(app::RunConfig config);
   /// What is told of a solve that has not converged. shortfall: which residual is too large.
   std::string failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const;
   /// Gives up the solvers.

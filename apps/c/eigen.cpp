@@ -91,7 +91,7 @@ void require_room(Operator& op, EigenSettings& settings, app::BasisMemory memory
   constexpr bool scidac = true;  // which file will be written nobody knows yet
   app::set_host_vectors(
       config, app::host_vectors_of_writing(scidac, settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
-  settings.basis_in_host_memory = op.require_room_for(config);
+  op.require_room_for(config);
 }
 
 /// Modes in host memory, and one vector that is packed or unpacked. deflate: a solve with their projector, too.
@@ -119,7 +119,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                   const qs_eigen_options asked = taken(options, "options");
                   settings = settings_of(asked);
                   stored = precision_of("store", asked.store);
-                  memory = named("basis-memory", asked.basis_memory, app::parse_basis_memory, app::BasisMemory::automatic);
+                  memory = named("basis-memory", asked.basis_memory, app::parse_basis_memory, app::BasisMemory::device);
                   check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
                   problem = eigen_problem_of(*op);
                 });

@@ -69,18 +69,13 @@ std::vector<double> Operator::masses_for(int count, const double* given) const {
   return masses;
 }
 
-bool Operator::require_room_for(app::RunConfig wanted) {
+void Operator::require_room_for(app::RunConfig wanted) {
   std::vector<app::MemoryNeed> needs = needs_of(*this, wanted);
   if (!app::fits_everywhere(needs) && context->job->any(!solvers.empty())) {  // which are counted both as there and as needed
     drop_solvers();
     needs = needs_of(*this, wanted);
   }
-  if (app::basis_should_move(wanted, needs)) {
-    app::set_basis_memory(wanted, app::BasisMemory::host);
-    needs = needs_of(*this, wanted);
-  }
   context->job->together([&] { app::require_memory(needs); });
-  return app::basis_memory(wanted) == app::BasisMemory::host;
 }
 
 std::string Operator::failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const {

@@ -262,7 +262,7 @@ typedef struct qs_eigen_options {
   double window_low, window_high; /* of the filter; 0: estimated */
   const char *store; /* "double", "single" or "half": how they are kept, in memory, in a file, and by solves that they deflate; NULL: double */
   const char *basis_precision; /* "double" or "single": in which the basis is held while they are computed; NULL: double */
-  const char *basis_memory; /* where it is while GPUs compute: "device", "host", or "auto": on them where it fits; NULL: auto */
+  const char *basis_memory; /* where it is while GPUs compute: "device", or "host", from where it is copied; NULL: device */
 } qs_eigen_options;
 
 /* The lowest eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first)

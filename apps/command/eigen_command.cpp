@@ -74,8 +74,8 @@ void add_eigen(CLI::App& app) {
   command
       ->add_option_function<std::string>(
           "--basis-memory", [options](const std::string& name) { options->run.basis_memory = parse_basis_memory(name); },
-          "Where the basis of GPUs is: device, host (copied to the GPUs for each use), or auto (default): on them where it fits")
-      ->check(CLI::IsMember({"auto", "device", "host"}));
+          "Where the basis of GPUs is: device (default), or host: copied to the GPUs for each use")
+      ->check(CLI::IsMember({"device", "host"}));
   command->add_option("--tol", settings.tolerance, "Largest |A v - lambda v| of a mode with |v| = 1 (default 1e-10)");
   command->add_option("--block", settings.block, "Vectors that A is applied to together, 1 to 16 (default 4)");
   command->add_option("--basis", settings.basis, "Vectors of the largest basis (default: half as many again as modes)");

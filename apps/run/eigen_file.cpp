@@ -105,7 +105,7 @@ bool begins_as_lime(const std::string& path) {
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
 constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", device_key = "basis vectors on devices",
-                           place_key = "basis memory", moved_key = "basis vectors in host memory", host_key = "host vectors";
+                           place_key = "basis memory", host_key = "host vectors";
 
 int number_in(const RunConfig& config, std::string_view key) {
   const auto found = config.settings.find(key);
@@ -168,24 +168,15 @@ BasisMemory basis_memory(const RunConfig& config) { return static_cast<BasisMemo
 void set_basis_memory(RunConfig& config, BasisMemory memory) {
   config.settings.insert_or_assign(std::string(place_key), static_cast<int>(memory));
 }
-int basis_vectors_in_host_memory(const RunConfig& config) {
-  return makes_basis(config) ? number_in(config, moved_key) : basis_vectors(config);
-}
-bool makes_basis(const RunConfig& config) { return config.settings.contains(moved_key); }
+bool makes_basis(const RunConfig& config) { return config.settings.contains(place_key); }
 void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory) {
   const int components = config.action->components;
   set_basis_vectors(config, fields_for(settings, components), fields_on_device(settings, components));
-  EigenSettings moved = settings;
-  moved.basis_in_host_memory = true;
-  config.settings.insert_or_assign(std::string(moved_key), fields_for(moved, components));
   set_basis_memory(config, memory);
 }
-const char* name_of(BasisMemory memory) {
-  return memory == BasisMemory::host ? "host" : memory == BasisMemory::device ? "device" : "auto";
-}
+const char* name_of(BasisMemory memory) { return memory == BasisMemory::host ? "host" : "device"; }
 BasisMemory parse_basis_memory(std::string_view name) {
-  const std::string known = parse_name(name, {"auto", "device", "host"});
-  return known == "host" ? BasisMemory::host : known == "device" ? BasisMemory::device : BasisMemory::automatic;
+  return parse_name(name, {"device", "host"}) == "host" ? BasisMemory::host : BasisMemory::device;
 }
 int host_vectors(const RunConfig& config) {
   // Of multigrid noise, or files, of all null vectors together.

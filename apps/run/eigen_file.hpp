@@ -27,17 +27,14 @@ int basis_vectors(const RunConfig& config);
 int basis_vectors_on_device(const RunConfig& config);
 void set_basis_vectors(RunConfig& config, int vectors, int on_device);
 /// Where vectors of GPUs' blocks are: on the GPUs, or in host memory, from where they are copied for each use. Means nothing for CPUs.
-enum class BasisMemory { automatic, device, host };
-/// automatic: what fits, which is still to be found out; memory is counted as on the GPUs.
+enum class BasisMemory { device, host };
 BasisMemory basis_memory(const RunConfig& config);
 void set_basis_memory(RunConfig& config, BasisMemory memory);
 /// Whether count_basis() has counted one, of a solve for eigenvectors; others have a projector.
 bool makes_basis(const RunConfig& config);
-/// Where host memory has the basis: more are summed at a time.
-int basis_vectors_in_host_memory(const RunConfig& config);
 /// What a solve for eigenvectors holds, and where.
 void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory);
-/// "auto", "device" or "host". Throws BadValue.
+/// "device" or "host". Throws BadValue.
 BasisMemory parse_basis_memory(std::string_view name);
 const char* name_of(BasisMemory memory);
 /// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or

@@ -153,10 +153,9 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
 std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
   return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
-         setting_line("--basis-precision", name_of(s.basis_precision)) +
-         setting_line("--basis-memory", name_of(run.basis_memory)) + setting_line("--eigen-tol", s.tolerance) +
-         setting_line("--block", s.block) + setting_line("--basis", s.basis) + setting_line("--degree", s.degree) +
-         setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
+         setting_line("--basis-precision", name_of(s.basis_precision)) + setting_line("--basis-memory", name_of(run.basis_memory)) +
+         setting_line("--eigen-tol", s.tolerance) + setting_line("--block", s.block) + setting_line("--basis", s.basis) +
+         setting_line("--degree", s.degree) + setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
 }
 
 std::string restart_problem(const std::string& problem, const EigenSettings& s) {
@@ -255,7 +254,6 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   const PlannedSolve plan = plan_solve(session, config, lattice);
   let_cpus_join(session, plan);
   tell(session, plan, report.run);
-  run.settings.basis_in_host_memory = plan.basis_in_host_memory;
   if (job.is_root() && planned) planned(report.run);
   job.together([&] { require_memory(report.run.memory); });
   const runtime::Decomposition& decomposition = plan.where.decomposition;

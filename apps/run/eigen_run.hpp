@@ -19,7 +19,7 @@ struct EigenRun {
   RunConfig config;  ///< configuration, action, cut, session and JSON; what belongs to sources and solvers means nothing
   EigenSettings settings;
   Precision store = Precision::double_;  ///< of the vectors in the file
-  BasisMemory basis_memory = BasisMemory::automatic;
+  BasisMemory basis_memory = BasisMemory::device;
   std::string out;  ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
 };
 

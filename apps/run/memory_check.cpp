@@ -61,7 +61,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       const bool in_host_memory = &owner != &host && basis_memory(config) == BasisMemory::host;
-      const double basis = basis_bytes(block, components, in_host_memory ? basis_vectors_in_host_memory(config) : basis_vectors(config));
+      const double basis = basis_bytes(block, components, basis_vectors(config));
       bytes.fields += in_host_memory ? std::min(basis, basis_bytes(block, components, basis_vectors_on_device(config))) : basis;
       if (in_host_memory) host.fields.fields += basis;
       if (config.low_mode_average) {
@@ -108,11 +108,6 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
 
 bool fits_everywhere(const std::vector<MemoryNeed>& needs) {
   return !runtime::mpi::Job::current().any(!std::ranges::all_of(needs, [](const MemoryNeed& need) { return need.fits(); }));
-}
-
-bool basis_should_move(const RunConfig& config, const std::vector<MemoryNeed>& needs) {
-  if (basis_memory(config) != BasisMemory::automatic || basis_vectors(config) == 0) return false;
-  return runtime::mpi::Job::current().any(std::ranges::any_of(needs, [](const MemoryNeed& need) { return need.gpu && !need.fits(); }));
 }
 
 namespace {

@@ -35,10 +35,6 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
 /// On all ranks. All must call.
 bool fits_everywhere(const std::vector<MemoryNeed>& needs);
 
-/// Whether vectors that are there beside a solve's (basis_vectors()) are to go to host memory, because GPUs do not hold these needs: where
-/// that is left open, and there are such vectors. All ranks must call.
-bool basis_should_move(const RunConfig& config, const std::vector<MemoryNeed>& needs);
-
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.
 void require_memory(const std::vector<MemoryNeed>& needs);
 

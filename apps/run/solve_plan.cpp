@@ -159,13 +159,6 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
     const bool last = fixed || config.nrhs <= 1;
     try {
       PlannedSolve plan = plan_once(session, lattice, config, beside);
-      plan.basis_in_host_memory = basis_memory(config) == BasisMemory::host;
-      if (basis_should_move(config, plan.memory)) {
-        RunConfig moved = config;
-        set_basis_memory(moved, BasisMemory::host);
-        plan = plan_once(session, lattice, moved, beside);
-        plan.basis_in_host_memory = true;
-      }
       const bool all_fit = fits_everywhere(plan.memory), alone = all_fit && !job.any(plan.where.plan.short_of_memory);
       if (alone || (last && !with_cpus)) {
         if (config.nrhs != wanted && job.is_root())
@@ -181,8 +174,6 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
     config.nrhs = (config.nrhs + 1) / 2;
   }
   if (!chosen) chosen = std::move(with_cpus);
-  if (chosen->basis_in_host_memory && basis_memory(config) == BasisMemory::automatic && job.is_root())
-    spdlog::info("eigenvectors are in host memory, and copied to the GPUs for each use: these have no room for all of them");
   job.together([&] {
     for (const runtime::Decomposition& island : chosen->islands) require_thick_blocks(island, config.action->reach);
   });

@@ -48,8 +48,7 @@ struct PlannedSolve {
   PlannedLattice where;                         ///< with islands the first of them
   std::vector<runtime::Decomposition> islands;  ///< apps/run/islands.hpp
   std::vector<MemoryNeed> memory;
-  int nrhs;                           ///< right-hand sides that are solved together
-  bool basis_in_host_memory = false;  ///< basis_vectors()
+  int nrhs;  ///< right-hand sides that are solved together
 };
 
 /// Adds what the caller holds beside a solve to its needs. part: what this rank has of the lattice.

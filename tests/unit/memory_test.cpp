@@ -100,22 +100,13 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
 }
 
-TEST_CASE("a basis goes to host memory where GPUs have no room for it, and nobody says where it is to be") {
+TEST_CASE("a basis in host memory: what a GPU still holds of it") {
   app::RunConfig config;
   config.action = &kind_named("naive");
-  const app::MemoryNeed small{.where = "CUDA 0", .gpu = true, .fields = {.fields = 3.0 * gib}, .available = 2.0 * gib};
-  const app::MemoryNeed large{.where = "CUDA 1", .gpu = true, .fields = {.fields = 3.0 * gib}, .available = 4.0 * gib};
-  const app::MemoryNeed host{.where = "host", .fields = {.fields = 3.0 * gib}, .available = 2.0 * gib};
-  CHECK(!app::basis_should_move(config, {small, large}));  // there is none
-  const EigenSettings settings{.modes = 1000};
-  app::count_basis(config, settings, app::BasisMemory::automatic);
-  CHECK(app::basis_should_move(config, {large, small}));
-  CHECK(!app::basis_should_move(config, {large}));
-  CHECK(!app::basis_should_move(config, {large, host}));
-  for (const app::BasisMemory said : {app::BasisMemory::device, app::BasisMemory::host}) {
-    app::set_basis_memory(config, said);
-    CHECK(!app::basis_should_move(config, {small}));
-  }
+  EigenSettings settings{.modes = 1000};
+  CHECK(!app::makes_basis(config));
+  app::count_basis(config, settings, app::BasisMemory::device);
+  CHECK(app::makes_basis(config));
   // 1500 vectors, of which a restart keeps 1168; on a GPU four fields of 16 that are summed, and four that are read. Two more, and 8
   // blocks.
   CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);

@@ -41,11 +41,11 @@ class Eigenvectors(Closing):
 
 def eigenvectors(D: Operator, modes: int, *, tol: float = 0, block: int = 0, basis: int = 0, degree: int = 0,
                  window: tuple[float, float] = (0, 0), store: str = "double", basis_precision: str = "double",
-                 basis_memory: str = "auto") -> Eigenvectors:
+                 basis_memory: str = "device") -> Eigenvectors:
     """Computes the lowest modes, as `quarkstar eigen` does, with the same bits. tol: largest |A v - lambda v| (1e-10). block: vectors that A
     is applied to together, 1 to 16 (4). basis, degree, window: of the largest basis and of the filter, else chosen. store:
     precision in which they are kept, "double", "single" or "half", in memory, in files and by solves that they deflate. basis_precision: in which the basis is held, "double" or "single".
-    basis_memory: where it is while GPUs compute, "device", "host", or "auto": on them where it fits."""
+    basis_memory: where it is while GPUs compute, "device", or "host", from where it is copied for each use."""
     handle = ctypes.c_void_p()
     low, high = reals(window, "window", "low, high")
     options = c.EigenOptions(modes=whole(modes, "modes"), tolerance=real(tol, "tol"), block=whole(block, "block"), basis=whole(basis, "basis"),
