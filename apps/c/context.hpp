@@ -143,7 +143,7 @@ struct Operator {
   std::vector<double> masses_for(int count, const double* given) const;
   /// Throws Error(input) naming a memory that is too small for solves of such a configuration. Gives up the solvers where that makes room.
   /// All ranks must call.
-  void require_room_for(app::RunConfig config);
+  void require_room_for(const app::RunConfig& config);
   /// What is told of a solve that has not converged. shortfall: which residual is too large.
   std::string failure_of(const std::string& what, const SolveResult& result, const std::string& shortfall) const;
   /// Gives up the solvers.

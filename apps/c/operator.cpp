@@ -69,7 +69,7 @@ std::vector<double> Operator::masses_for(int count, const double* given) const {
   return masses;
 }
 
-void Operator::require_room_for(app::RunConfig wanted) {
+void Operator::require_room_for(const app::RunConfig& wanted) {
   std::vector<app::MemoryNeed> needs = needs_of(*this, wanted);
   if (!app::fits_everywhere(needs) && context->job->any(!solvers.empty())) {  // which are counted both as there and as needed
     drop_solvers();

@@ -136,7 +136,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["block"] = run.settings.block;
   json["basis"] = basis_for(run.settings);
   json["basis_precision"] = name_of(run.settings.basis_precision);
-  json["basis_memory"] = run.settings.basis_in_host_memory ? "host" : "device";
+  json["basis_memory"] = name_of(run.basis_memory);
   json["window"] = {report.result.state.window.low, report.result.state.window.high};
   json["degree"] = report.result.state.degree;
   json["restarts"] = report.result.state.restarts;

@@ -1,7 +1,6 @@
 #include "apps/run/solve_plan.hpp"
 
 #include "apps/run/action_memory.hpp"
-#include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"

@@ -54,10 +54,10 @@ struct PlannedSolve {
 /// Adds what the caller holds beside a solve to its needs. part: what this rank has of the lattice.
 using CountBeside = std::function<void(std::vector<MemoryNeed>& needs, const Coord& part)>;
 
-/// plan_run(), or plan_islands(), with its needs of memory, which are not checked. A basis goes to host memory where it is left open where
-/// it is, and GPUs do not hold it. Where the user has not said how many right-hand sides go together, and bits do not depend on it, half as
-/// many, and so on, until all of it fits, and GPUs hold theirs without help from CPUs; where they never do, as many as fit with it. beside:
-/// what else is to fit. Throws Error(input) where blocks would be too thin. Collective.
+/// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go
+/// together, and bits do not depend on it, half as many, and so on, until all of it fits, and GPUs hold theirs without help from CPUs;
+/// where they never do, as many as fit with it. beside: what else is to fit. Throws Error(input) where blocks would be too thin.
+/// Collective.
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside = {});
 
 /// From here on CPUs take part in the session's work as the plan has it: a policy that places tasks by itself gives them none where GPUs
