@@ -109,6 +109,12 @@ Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<
   for (Block& block : blocks_) block.owner = owners[static_cast<std::size_t>(block.index)];
 }
 
+int Decomposition::first_owner() const {
+  int first = block(local_.front()).owner;
+  for (const int b : local_) first = std::min(first, block(b).owner);
+  return first;
+}
+
 Decomposition Decomposition::uncut(const Coord& lattice, int owner) {
   const std::array<std::vector<int>, 4> cuts{std::vector{lattice[0]}, std::vector{lattice[1]}, std::vector{lattice[2]},
                                              std::vector{lattice[3]}};

@@ -62,6 +62,8 @@ class Decomposition {
   /// Position of a block among those of its rank.
   int local_index(int block) const { return local_index_[static_cast<std::size_t>(block)]; }
   bool is_local(int block) const { return this->block(block).rank == rank_; }
+  /// The first worker that owns one of them: where scalar steps are taken.
+  int first_owner() const;
   int rank() const { return rank_; }
   /// Whether other ranks have parts of it.
   bool is_distributed() const { return volume(ranks_) > 1; }

@@ -20,7 +20,6 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 namespace quarkstar::runtime {
@@ -195,19 +194,8 @@ bool Batch::can_be_replayed() {
          !GraphRecording::is_active();
 }
 
-/// Scalar steps are taken by every owner, and belong to the first one of the rest: an island on another worker than the first has them too.
-void Batch::place_scalar_steps() {
-  int first = std::numeric_limits<int>::max();
-  for (const Part& part : parts_)
-    if (part.codelet != nullptr && !part.placement.everywhere) first = std::min(first, part.placement.owner);
-  if (first == std::numeric_limits<int>::max()) return;
-  for (Part& part : parts_)
-    if (part.placement.everywhere) part.placement.owner = first;
-}
-
 Cost Batch::submit(const Replays& replays) {
   collecting = nullptr;
-  place_scalar_steps();
   Cost total;
   for (const Part& part : parts_) {
     total.flops += part.cost.flops;

@@ -64,7 +64,6 @@ class Batch {
 
  private:
   bool can_fuse() const;
-  void place_scalar_steps();
   bool waits_;
   std::vector<Part> parts_;
 };

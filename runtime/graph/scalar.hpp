@@ -35,15 +35,17 @@ class PartialSums {
 
 /// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number per step.
 /// tail_bytes: memory right behind the state that its steps use too, for arrays whose size is known at run time only; zero at first. Such a
-/// state says so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory.
+/// state says so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory. owner: the
+/// worker that takes its steps, one of those that have the fields (Decomposition::first_owner()): another's tasks would wait for it.
 template <class State>
 class GraphState {
  public:
-  GraphState(const State& initial, int most_steps, std::size_t tail_bytes = 0)
+  GraphState(const State& initial, int most_steps, std::size_t tail_bytes = 0, int owner = 0)
       : handle_(sizeof(State) + tail_bytes),
         mirror_(sizeof(State)),
         history_(static_cast<std::size_t>(most_steps) * sizeof(double)),
-        most_steps_(most_steps) {
+        most_steps_(most_steps),
+        owner_(owner) {
     static_assert(std::is_trivially_copyable_v<State>);
     // Tasks find the stop flag at the start of the buffer, whatever the state.
     if (static_cast<const void*>(&initial.status) != static_cast<const void*>(&initial))
@@ -61,13 +63,14 @@ class GraphState {
   const Handle& history() const { return history_; }
   const Handle& mirror() const { return mirror_; }
   int most_steps() const { return most_steps_; }
+  int owner() const { return owner_; }
   /// Scalar steps submitted so far, without those of refreshes: GraphStatus::steps_taken counts how many of them ran.
   std::int64_t steps_submitted() const { return steps_submitted_; }
   void count(Role role) { steps_submitted_ += role == Role::step ? 1 : 0; }
 
  private:
   Handle handle_, mirror_, history_;
-  int most_steps_;
+  int most_steps_, owner_;
   std::int64_t steps_submitted_ = 0;
 };
 
@@ -169,7 +172,7 @@ bool collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& argu
                              const Placement& placement, const std::function<void()>& through_host);
 
 /// Copies `bytes` of one handle to another, on a worker.
-void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker = 0);
+void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker);
 
 }  // namespace detail
 
@@ -187,7 +190,7 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   if constexpr (refreshes<Step>) role = Role::refresh_step;
   else if constexpr (!requires { Step::from_outside; }) role = Role::step;
   state.count(role);
-  const Placement placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role};
+  const Placement placement{.owner = state.owner(), .block = -1, .urgent = true, .everywhere = true, .role = role};
   const Codelet* codelet = &detail::scalar_codelet<State, Step>();
   const int count = partials != nullptr ? partials->tasks() : 0;
   const detail::ScalarArguments arguments{count, sums, state.most_steps()}, on_one{1, sums, state.most_steps()};
@@ -210,7 +213,7 @@ std::vector<double> values_of(const PartialSums& partials, int sums);
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.
 template <class State>
 void publish(GraphState<State>& state) {
-  detail::submit_copy(state.mirror(), state.handle(), sizeof(State));
+  detail::submit_copy(state.mirror(), state.handle(), sizeof(State), state.owner());
 }
 template <class State>
 State look(const GraphState<State>& state) {

@@ -33,14 +33,15 @@ RecurrenceMemory FixedSteps::memory(const NamedKrylovSolver& solver, int steps, 
 
 void FixedSteps::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
   const runtime::Guard s(&recurrence_->state());
-  submit_on_state<BeginAnew, KrylovState>(recurrence_->state(), guard);
+  const int owner = r_.lattice()->decomposition().first_owner();
+  submit_on_state<BeginAnew, KrylovState>(recurrence_->state(), owner, guard);
   blas::submit<blas::Fill>({&out}, {0.0}, guard.keeps ? s.keeping() : s);
   blas::submit<blas::Scale>({&r_, &in}, {1.0}, s);
   recurrence_->begin(out, r_);
   for (int i = 1; i <= steps_; ++i) recurrence_->step(out, r_, recurrence_->cycle() > 0 && i % recurrence_->cycle() == 0);
   recurrence_->end(out);
-  if (guard.state != nullptr) submit_on_state<TakeTrail, KrylovState>(*guard.state, s);
-  submit_on_state<RunBroken, KrylovState>(recurrence_->state());
+  if (guard.state != nullptr) submit_on_state<TakeTrail, KrylovState>(*guard.state, owner, s);
+  submit_on_state<RunBroken, KrylovState>(recurrence_->state(), owner);
   blas::submit<blas::Scale>({&out, &in}, {1.0}, s.keeping());
 }
 

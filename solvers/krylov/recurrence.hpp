@@ -187,7 +187,8 @@ class RecurrenceOn : public Recurrence {
       : a_(a),
         limits_(limits),
         n_(start.vectors),
-        state_(start, recorded_numbers(limits, start.vectors), tail_bytes(limits.restart, start.vectors)),
+        state_(start, recorded_numbers(limits, start.vectors), tail_bytes(limits.restart, start.vectors),
+               a.lattice()->decomposition().first_owner()),
         sums_(partial_sums_of(a, sums_a_vector)),
         s_(&state_.handle()) {
     for (int i = 0; i < fields(limits.restart); ++i) work_.push_back(a.field());

@@ -29,9 +29,10 @@ void run_state_task_on_cuda(runtime::Call& call);
 }  // namespace detail
 
 /// Submits Task::run(State&, const VectorStatus* caller, const Obedience&): it works although the graph has stopped, and may let vectors
-/// run again for the tasks that follow. caller: another state that it reads, and how that is obeyed; none: nullptr.
+/// run again for the tasks that follow. owner: GraphState::owner(). caller: another state that it reads, and how that is obeyed; none:
+/// nullptr.
 template <class Task, class State>
-void submit_on_state(const runtime::Handle& state, const runtime::Guard& caller = {}) {
+void submit_on_state(const runtime::Handle& state, int owner, const runtime::Guard& caller = {}) {
 #ifdef QUARKSTAR_CUDA
   static const runtime::Codelet codelet(Task::name, runtime::CodeletKind::scalar, detail::run_state_task<Task, State>,
                                         detail::run_state_task_on_cuda<Task, State>);
@@ -44,7 +45,7 @@ void submit_on_state(const runtime::Handle& state, const runtime::Guard& caller 
   arguments.has_caller = caller.state != nullptr;
   runtime::AccessList accesses{runtime::inout(state)};
   if (caller.state != nullptr) accesses.push_back(runtime::in(*caller.state));
-  runtime::submit(codelet, arguments, accesses, {}, {.owner = 0, .block = -1, .urgent = true, .everywhere = true});
+  runtime::submit(codelet, arguments, accesses, {}, {.owner = owner, .block = -1, .urgent = true, .everywhere = true});
 }
 
 }  // namespace quarkstar

@@ -73,6 +73,32 @@ TEST_CASE("Wilson columns in flight together: same bits, same work") {
     }
 }
 
+TEST_CASE("a solve on one worker gives no task to another") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 21));
+  std::vector<SolverSettings> all;
+  for (const std::string& name : solver_names(false))
+    for (const Precision precision : {Precision::double_, Precision::single}) {
+      SolverSettings settings;
+      settings.solver = name;
+      settings.precision = precision;
+      if (name == "gcr" && precision == Precision::double_) settings.schwarz = SchwarzSettings{{4, 4, 2, 4}, 2};
+      all.push_back(settings);
+    }
+  for (const SolverSettings& settings : all) {
+    INFO(settings.solver << " " << name_of(settings.precision));
+    runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+    Solver solver(runtime::Decomposition::uncut(lattice, 1), wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), settings);
+    HostField solution(spinor_components, lattice);
+    CHECK(solver.solve(source, solution).converged());
+    session.wait_all();
+    CHECK(session.events().lifetime(1).executed > 0);
+    CHECK(session.events().lifetime(0).executed == 0);
+  }
+}
+
 TEST_CASE("staggered groups in flight together: same bits") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 8};
