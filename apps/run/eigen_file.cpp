@@ -105,7 +105,7 @@ bool begins_as_lime(const std::string& path) {
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
 constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", device_key = "basis vectors on devices",
-                           place_key = "basis memory", host_key = "host vectors";
+                           host_key = "host vectors";
 
 int number_in(const RunConfig& config, std::string_view key) {
   const auto found = config.settings.find(key);
@@ -159,20 +159,13 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
   config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
 }
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
-int basis_vectors_on_device(const RunConfig& config) { return number_in(config, device_key); }
-void set_basis_vectors(RunConfig& config, int vectors, int on_device) {
-  config.settings.insert_or_assign(std::string(basis_key), vectors);
-  config.settings.insert_or_assign(std::string(device_key), on_device);
-}
-BasisMemory basis_memory(const RunConfig& config) { return static_cast<BasisMemory>(number_in(config, place_key)); }
-void set_basis_memory(RunConfig& config, BasisMemory memory) {
-  config.settings.insert_or_assign(std::string(place_key), static_cast<int>(memory));
-}
-bool makes_basis(const RunConfig& config) { return config.settings.contains(place_key); }
+int basis_vectors_on_device(const RunConfig& config) { return makes_basis(config) ? number_in(config, device_key) : basis_vectors(config); }
+bool makes_basis(const RunConfig& config) { return config.settings.contains(device_key); }
 void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory) {
-  const int components = config.action->components;
-  set_basis_vectors(config, fields_for(settings, components), fields_on_device(settings, components));
-  set_basis_memory(config, memory);
+  const int components = config.action->components, all = fields_for(settings, components);
+  const int on_device = memory == BasisMemory::host ? std::min(all, fields_on_device(settings, components)) : all;
+  config.settings.insert_or_assign(std::string(basis_key), all);
+  config.settings.insert_or_assign(std::string(device_key), on_device);
 }
 const char* name_of(BasisMemory memory) { return memory == BasisMemory::host ? "host" : "device"; }
 BasisMemory parse_basis_memory(std::string_view name) {
@@ -191,8 +184,7 @@ int host_vectors_of_writing(bool scidac, int block) {
 void count_projector(RunConfig& config, const EigenHeader& header) {
   const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));
   const int vectors = EigenProjector::vectors_for(modes), components = config.action->components;
-  set_basis_vectors(config, basis_in_doubles(vectors, block, components, header.stored),
-                    basis_on_device(vectors, block, components, header.stored, false));
+  config.settings.insert_or_assign(std::string(basis_key), basis_in_doubles(vectors, block, components, header.stored));
   set_host_vectors(config, block + 1);  // one is unpacked
 }
 

@@ -23,13 +23,10 @@ std::string deflation_file(const RunConfig& config);
 void set_deflation_file(RunConfig& config, std::string_view file);
 /// Vectors of one parity in double precision, or as many bytes, that are there beside a solve's: a projector's, or a basis.
 int basis_vectors(const RunConfig& config);
-/// Those of them that a GPU must hold where they are in host memory.
+/// Those of them that a GPU holds: all, or fewer where they are in host memory.
 int basis_vectors_on_device(const RunConfig& config);
-void set_basis_vectors(RunConfig& config, int vectors, int on_device);
 /// Where vectors of GPUs' blocks are: on the GPUs, or in host memory, from where they are copied for each use. Means nothing for CPUs.
 enum class BasisMemory { device, host };
-BasisMemory basis_memory(const RunConfig& config);
-void set_basis_memory(RunConfig& config, BasisMemory memory);
 /// Whether count_basis() has counted one, of a solve for eigenvectors; others have a projector.
 bool makes_basis(const RunConfig& config);
 /// What a solve for eigenvectors holds, and where.

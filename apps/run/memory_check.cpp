@@ -60,10 +60,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.fields.fields += smearing.vectors * sites;
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
-      const bool in_host_memory = &owner != &host && basis_memory(config) == BasisMemory::host;
-      const double basis = basis_bytes(block, components, basis_vectors(config));
-      bytes.fields += in_host_memory ? std::min(basis, basis_bytes(block, components, basis_vectors_on_device(config))) : basis;
-      if (in_host_memory) host.fields.fields += basis;
+      const int all = basis_vectors(config), held = &owner != &host ? basis_vectors_on_device(config) : all;
+      bytes.fields += basis_bytes(block, components, held);
+      if (held < all) host.fields.fields += basis_bytes(block, components, all);
       if (config.low_mode_average) {
         bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);

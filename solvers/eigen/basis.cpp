@@ -46,9 +46,9 @@ int basis_in_doubles(int vectors, int block, int components, Precision stored) {
   return static_cast<int>(std::ceil(vectors * part)) + Basis::tile_for(block);
 }
 
-int basis_on_device(int vectors, int block, int components, Precision stored, bool rotated) {
-  constexpr int read = 4;  // now, and for the next tasks
-  const int tile = Basis::tile_for(block), sums = rotated ? Basis::rotated_together : 0;
+int basis_on_device(int vectors, int block, int components, Precision stored) {
+  constexpr int read = 4, sums = Basis::rotated_together;  // read: now, and for the next tasks
+  const int tile = Basis::tile_for(block);
   const int held = basis_in_doubles(std::min((read + sums) * tile, vectors), block, components, stored);
   return held + (stored == Precision::double_ ? 0 : sums * tile);
 }

@@ -72,8 +72,8 @@ class Basis {
 /// As many vectors in double precision as take the memory of a basis that is held in another one, with the field that is widened.
 int basis_in_doubles(int vectors, int block, int components, Precision stored);
 /// The same of what a device must hold of a basis of so many vectors in host memory: the fields that a task reads, and those of the next
-/// ones, which arrive meanwhile. rotated: with the sums of a rotation.
-int basis_on_device(int vectors, int block, int components, Precision stored, bool rotated);
+/// ones, which arrive meanwhile, and the sums of a rotation.
+int basis_on_device(int vectors, int block, int components, Precision stored);
 /// Bytes of so many vectors on a block.
 double basis_bytes(const runtime::Block& block, int components, int vectors);
 

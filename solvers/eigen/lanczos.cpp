@@ -74,7 +74,7 @@ int basis_for(const EigenSettings& settings) {
 }
 
 int fields_on_device(const EigenSettings& settings, int components) {
-  return basis_on_device(basis_for(settings), settings.block, components, settings.basis_precision, true) + fields_of_work(settings);
+  return basis_on_device(basis_for(settings), settings.block, components, settings.basis_precision) + fields_of_work(settings);
 }
 
 int fields_for(const EigenSettings& settings, int components) {

@@ -107,8 +107,11 @@ TEST_CASE("a basis in host memory: what a GPU still holds of it") {
   CHECK(!app::makes_basis(config));
   app::count_basis(config, settings, app::BasisMemory::device);
   CHECK(app::makes_basis(config));
-  // 1500 vectors, of which a restart keeps 1168; on a GPU four fields of 16 that are summed, and four that are read. Two more, and 8
-  // blocks.
+  // 1500 vectors, of which a restart keeps 1168; two fields more, and 8 blocks.
+  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
+  CHECK(app::basis_vectors_on_device(config) == app::basis_vectors(config));
+  // Four fields of 16 that are summed, and four that are read.
+  app::count_basis(config, settings, app::BasisMemory::host);
   CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
   CHECK(app::basis_vectors_on_device(config) == (4 + 4) * 16 + 2 * 16 + 8 * 4);
 }
