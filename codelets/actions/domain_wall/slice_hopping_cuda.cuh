@@ -16,10 +16,45 @@ inline constexpr int most_slice_threads = sizeof(Real<F>) == 8 ? 128
 template <class F>
 inline constexpr int resident_slice_blocks = sizeof(Real<F>) == 8 ? 2 : 3;
 
-/// The eight links of W lanes, put together.
+/// Complex numbers in shared memory, as many as 16 bytes hold.
+template <class F>
+using SharedNumber = std::conditional_t<sizeof(Real<F>) == 8, double2, float4>;
+template <class F>
+inline constexpr int complex_of_number = sizeof(Real<F>) == 8 ? 1 : 2;
+template <class F, int Count>
+inline constexpr int numbers_for = (Count + complex_of_number<F> - 1) / complex_of_number<F>;
+
+/// Complex number i of a row of them, which has a number of each lane beside each other, from a thread's lane on.
+template <class F, int W>
+struct SharedRow {
+  const SharedNumber<F>* p;
+  __device__ __forceinline__ site::Complex<Lane<Real<F>>> component(int i) const {
+    const SharedNumber<F> x = p[i / complex_of_number<F> * W];
+    if constexpr (complex_of_number<F> == 2)
+      if (i % 2 == 1) return {{x.z}, {x.w}};
+    return {{x.x}, {x.y}};
+  }
+};
+
+/// Puts Count of them there.
+template <int Count, class F, int W, class Of>
+__device__ __forceinline__ void store_shared_row(SharedNumber<F>* p, Of&& of) {
+  site::unroll<numbers_for<F, Count>>([&](auto i) {
+    constexpr int first = i * complex_of_number<F>;
+    const auto one = of(site::Index<first>{});
+    if constexpr (complex_of_number<F> == 1) {
+      p[i * W] = {one.re.v, one.im.v};
+    } else {
+      const auto two = of(site::Index<std::min(first + 1, Count - 1)>{});
+      p[i * W] = {one.re.v, one.im.v, two.re.v, two.im.v};
+    }
+  });
+}
+
+/// The eight links of W W, put together.
 template <class F, int W>
 struct LinksForSlices {
-  InTile<F> entries[8][9][W];
+  SharedNumber<F> numbers[8][numbers_for<F, 9>][W];
 };
 template <class F, int W>
 struct LinksOfLane {
@@ -27,10 +62,8 @@ struct LinksOfLane {
   const LinksForSlices<F, W>* shared;
   int lane;
   __device__ __forceinline__ void load(site::Link<V>& u, int direction) const {
-    site::unroll<9>([&](auto e) {
-      const InTile<F> entry = shared->entries[direction][e][lane];
-      u[e / 3][e % 3] = {{entry.x}, {entry.y}};
-    });
+    const SharedRow<F, W> row{&shared->numbers[direction][0][lane]};
+    site::unroll<9>([&](auto e) { u[e / 3][e % 3] = row.component(e); });
   }
 };
 
@@ -40,23 +73,16 @@ __device__ __forceinline__ void share_link(LinksForSlices<F, W>& shared, const F
   const auto share = [&](auto stored) {
     site::Link<Lane<Real<F>>> u;
     LinksInMemory<F, W, stored, Chunked, PassingLoads>{links, lane}.load(u, direction);
-    site::unroll<9>([&](auto e) { shared.entries[direction][e][lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
+    store_shared_row<9, F, W>(&shared.numbers[direction][0][lane], [&](auto e) { return u[e / 3][e % 3]; });
   };
   if (reals == 18) share(site::Index<18>{});
   else if (reals == 12) share(site::Index<12>{});
   else share(site::Index<8>{});
 }
 
-/// A slice of what waits in shared memory, from a thread's lane on.
-template <class F, int W>
-struct SpinorOfTile {
-  const InTile<F>* p;
-  __device__ __forceinline__ site::Complex<Lane<Real<F>>> component(int c) const { return {{p[c * W].x}, {p[c * W].y}}; }
-};
-
 /// A block: threadIdx.x is the lane, .y the slice, or the first of several that are so many apart. The blocks of a site's right-hand sides
-/// follow each other, so that they find its links in L2. Two rows of a dense matrix are done together: what limits it is how much can be
-/// read from shared memory.
+/// follow each other, so that they find its links in L2. Of a dense matrix a thread does two rows of one chirality: what limits it is how
+/// much can be read from shared memory.
 template <class F, int W, unsigned Edged, bool Chunked>
 __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F>)
     slice_hopping_kernel(const __grid_constant__ wilson::ArgumentsOf<F, domain_wall::SliceEpilogue> a, Real<F> sign, int link_reals,
@@ -64,13 +90,16 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
   using T = Real<F>;
   using V = Lane<T>;
   using domain_wall::Form;
-  constexpr int components = domain_wall::components;
+  constexpr int components = domain_wall::components, of_chirality = domain_wall::of_chirality;
+  constexpr int numbers = numbers_for<F, components>, rows_of_thread = 2;
+  using Row = SharedRow<F, W>;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ __align__(16) T exchange[3 * most_slice_threads<F>];
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const domain_wall::Products<F>& products = a.epilogue;
-  const int n = products.vectors, slices = products.slices, lane = static_cast<int>(threadIdx.x), together = static_cast<int>(blockDim.y);
+  const int n = products.vectors, slices = products.slices, lane = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y),
+            together = static_cast<int>(blockDim.y);
   const std::uint32_t i = blockIdx.x / n;
   const int vector = static_cast<int>(blockIdx.x - i * n);
   if (const std::int32_t* left_out = obedience.left_out(status); left_out != nullptr && left_out[vector] != 0) return;
@@ -80,15 +109,17 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
   };
 
   auto& links = *reinterpret_cast<LinksForSlices<F, W>*>(memory);
-  for (int d = static_cast<int>(threadIdx.y); d < 8; d += together)
+  for (int d = y; d < 8; d += together)
     share_link<F, W, Chunked>(links, a.links + std::size_t{outer} * (8 * NumberFormat<F>::link_words(link_reals) * W), link_reals, d, lane);
   __syncthreads();
-  // Where each thread has one slice, the results of the hops take the place of the links.
+  // Where each thread has one slice, the results of the hops take the place of the links, and the products with a dense matrix that of the
+  // hops.
   const bool once = together >= slices;
-  auto* const tile = reinterpret_cast<InTile<F>*>(memory + (once ? 0 : sizeof links)) + lane;
+  auto* const tile = reinterpret_cast<SharedNumber<F>*>(memory + (once ? 0 : sizeof links)) + lane;
+  auto* const behind = tile + (once ? 0 : slices * numbers * W);
 #pragma unroll 1
   for (int first = 0; first < slices; first += together) {
-    const int s = first + static_cast<int>(threadIdx.y);
+    const int s = first + y;
     site::Complex<V> z[components];
     if (s < slices) {
       CudaNeighbours<F, W, Edged, Chunked, LinksOfLane<F, W>> neighbours{
@@ -100,63 +131,68 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
       stencil::LinearEpilogue::apply(z, a, SiteOfThread<F, 24, Chunked>{a.x + place(s), outer, s * n + vector, W, lane, W, lane});
     }
     if (once) __syncthreads();
-    if (s < slices) site::unroll<components>([&](auto c) { tile[(s * components + c) * W] = {z[c].re.v, z[c].im.v}; });
+    if (s < slices) store_shared_row<components, F, W>(tile + s * numbers * W, [&](auto c) { return z[c]; });
   }
   __syncthreads();
 
-  const auto add = [&](site::Complex<V>(&z)[components], bool is_first, const domain_wall::Product<F>& product, int s) {
-    if (product.field != nullptr)
-      domain_wall::add_sparse(z, is_first, product, vector, s, slices,
-                              [&](int slice) { return SpinorOfSlice<F, Chunked>(product.field + place(slice), W, lane); });
-    else
-      domain_wall::add_sparse(z, is_first, product, vector, s, slices,
-                              [&](int slice) { return SpinorOfTile<F, W>{tile + slice * components * W}; });
-  };
   const bool dense = products.first.form == Form::dense;
-  const int rows_together = dense ? 2 : 1;
+  if (dense) {
+    const int rows = domain_wall::padded_rows(slices), pairs = (slices + rows_of_thread - 1) / rows_of_thread;
 #pragma unroll 1
-  for (int first = 0; first < slices; first += rows_together * together) {
-    int s = first + rows_together * static_cast<int>(threadIdx.y);
-    site::Complex<V> z[components], other[components];
-    if (dense && s < slices) {
-      const int rows = domain_wall::padded_rows(slices);
-      const T* matrix = products.first.numbers + 2 * vector * slices * rows + s;
+    for (int first = 0; first < 2 * pairs; first += together) {
+      const int chirality = (first + y) / pairs, s = (first + y) % pairs * rows_of_thread;
+      const T* matrix = products.first.numbers + (2 * vector + chirality) * slices * rows + s;
+      constexpr int of_row = numbers_for<F, of_chirality>;
+      site::Complex<V> z[rows_of_thread][of_chirality];
+      if (chirality < 2) {
 #pragma unroll 1
-      for (int from = 0; from < slices; ++from)
-        site::unroll<2>([&](auto chirality) {
-          const auto numbers = __ldg(reinterpret_cast<const InTile<F>*>(matrix + (chirality * slices + from) * rows));
-          const V one{products.first.factor * numbers.x}, two{products.first.factor * numbers.y};
-          site::unroll<domain_wall::of_chirality>([&](auto k) {
-            constexpr int c = chirality * domain_wall::of_chirality + k;
-            const site::Complex<V> in = SpinorOfTile<F, W>{tile + from * components * W}.component(c);
-            if (from == 0) {
-              z[c] = {one * in.re, one * in.im};
-              other[c] = {two * in.re, two * in.im};
-            } else {
-              z[c] = {fma(one, in.re, z[c].re), fma(one, in.im, z[c].im)};
-              other[c] = {fma(two, in.re, other[c].re), fma(two, in.im, other[c].im)};
-            }
+        for (int from = 0; from < slices; ++from) {
+          const auto of_rows = __ldg(reinterpret_cast<const InTile<F>*>(matrix + from * rows));
+          const V factors[rows_of_thread] = {{products.first.factor * of_rows.x}, {products.first.factor * of_rows.y}};
+          const Row in{tile + (from * numbers + chirality * of_row) * W};
+          site::unroll<of_chirality>([&](auto c) {
+            const site::Complex<V> value = in.component(c);
+            site::unroll<rows_of_thread>([&](auto k) {
+              if (from == 0) z[k][c] = {factors[k] * value.re, factors[k] * value.im};
+              else z[k][c] = {fma(factors[k], value.re, z[k][c].re), fma(factors[k], value.im, z[k][c].im)};
+            });
           });
+        }
+      }
+      if (once) __syncthreads();
+      if (chirality < 2)
+        site::unroll<rows_of_thread>([&](auto k) {
+          if (s + k < slices)
+            store_shared_row<of_chirality, F, W>(behind + ((s + k) * numbers + chirality * of_row) * W, [&](auto c) { return z[k][c]; });
         });
     }
+    __syncthreads();
+  }
+
 #pragma unroll 1
-    for (int k = 0; k < rows_together; ++k, ++s) {
-      domain_wall::Summands<V> summands;
-      if (s < slices) {
-        if (k > 0) site::unroll<components>([&](auto c) { z[c] = other[c]; });
-        if (!dense) add(z, true, products.first, s);
-        if (products.second.form != Form::none) add(z, false, products.second, s);
-        store_slice<F, Chunked>(a.out + place(s), W, lane, z);
-        if (a.sums.norm) summands.add_norm(z);
-        if (a.sums.dot) summands.add_dot(z, SpinorOfSlice<F, Chunked>(a.y + place(s), W, lane));
-      }
-      if (!a.sums.norm && !a.sums.dot) continue;
-      T x[3];
-      const int count = a.sums.wanted(summands.norm.v, summands.re.v, summands.im.v, x);
-      __syncthreads();  // nobody reads the summands of slices before any more
-      add_to_tables(x, count, static_cast<int>(threadIdx.y * W + threadIdx.x), exchange,
-                    [&](int, int sum) { return tables + sum * n + vector; });
+  for (int first = 0; first < slices; first += together) {
+    const int s = first + y;
+    domain_wall::Summands<V> summands;
+    if (s < slices) {
+      site::Complex<V> z[components];
+      const auto add = [&](bool is_first, const domain_wall::Product<F>& product) {
+        if (product.field != nullptr)
+          domain_wall::add_sparse(z, is_first, product, vector, s, slices,
+                                  [&](int slice) { return SpinorOfSlice<F, Chunked>(product.field + place(slice), W, lane); });
+        else domain_wall::add_sparse(z, is_first, product, vector, s, slices, [&](int slice) { return Row{tile + slice * numbers * W}; });
+      };
+      if (dense) site::unroll<components>([&](auto c) { z[c] = Row{behind + s * numbers * W}.component(c); });
+      else add(true, products.first);
+      if (products.second.form != Form::none) add(false, products.second);
+      store_slice<F, Chunked>(a.out + place(s), W, lane, z);
+      if (a.sums.norm) summands.add_norm(z);
+      if (a.sums.dot) summands.add_dot(z, SpinorOfSlice<F, Chunked>(a.y + place(s), W, lane));
     }
+    if (!a.sums.norm && !a.sums.dot) continue;
+    T x[3];
+    const int count = a.sums.wanted(summands.norm.v, summands.re.v, summands.im.v, x);
+    if (first > 0) __syncthreads();  // nobody reads the summands of slices before any more
+    add_to_tables(x, count, y * W + lane, exchange, [&](int, int sum) { return tables + sum * n + vector; });
   }
 }
 
@@ -175,9 +211,9 @@ void launch_slice_hopping(const wilson::KernelChoice& choice, const wilson::Argu
     for (int passes = 1; passes == 1 || together * w > most_slice_threads<F>; ++passes)
       together = ((slices + passes - 1) / passes + a_warp - 1) / a_warp * a_warp;
     const std::size_t of_links = sizeof(LinksForSlices<F, w>),
-                      of_tile = static_cast<std::size_t>(slices * domain_wall::components * w) * sizeof(InTile<F>);
+                      of_tile = static_cast<std::size_t>(slices * numbers_for<F, domain_wall::components> * w) * sizeof(SharedNumber<F>);
     runtime::launch_with_shared_memory(
-        slice_hopping_kernel<F, w, directions, chunked>, together >= slices ? std::max(of_links, of_tile) : of_links + of_tile,
+        slice_hopping_kernel<F, w, directions, chunked>, together >= slices ? std::max(of_links, of_tile) : of_links + 2 * of_tile,
         count * w * arguments.vectors >= runtime::least_overlapping, static_cast<unsigned>(count * arguments.epilogue.vectors),
         dim3(w, static_cast<unsigned>(together)), stream, arguments, static_cast<Real<F>>(choice.sign), choice.link_reals, status,
         obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);
