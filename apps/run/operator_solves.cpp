@@ -148,6 +148,7 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   const RunConfig& config = run_.config;
   runtime::Session& session = run_.session;
   const std::size_t n = group.size();
+  const auto begin = Clock::now();
   const runtime::Decomposition& decomposition = run_.islands[island];
   const Box part = decomposition.part();
   std::vector<HostField> solutions;
@@ -213,6 +214,10 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   if (!stopped)
     run_.bar->step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
                                                worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
+  if (!run_.of_islands.empty()) {  // before a source that is complete tells of them
+    ++run_.of_islands[island].groups;
+    run_.of_islands[island].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  }
   use(group, island, results, std::move(solutions), lattice, stopped);
   return seconds;
 }

@@ -49,11 +49,7 @@ void solve_on_islands(RunState& run, OperatorSolves& solves) {
           if (!group) return;
           const double begin = runtime::now_us();
           solves.solve(*group, static_cast<std::size_t>(island));
-          const double seconds = 1e-6 * (runtime::now_us() - begin);
-          pool.ended(island, seconds / run.config.solver.in_flight);
-          IslandReport& report = run.of_islands[static_cast<std::size_t>(island)];
-          ++report.groups;
-          report.seconds += seconds;
+          pool.ended(island, 1e-6 * (runtime::now_us() - begin) / run.config.solver.in_flight);
         }
       },
       runtime::Turns::Order::as_they_come);

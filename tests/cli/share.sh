@@ -40,6 +40,9 @@ expect 0 '^wrote many/source1/report.html' "${solve[@]}" --source "${sources[0]}
   --json many.json --checkpoint saved
 results many.source0.json | cmp expected.txt - || die "a source depends on another island's"
 [ "$(ls saved/source1 | wc -l)" = 12 ] || die "not a restart file for each column"
+# Each source tells of the groups until it is complete, its own among them.
+expect 0 '^wrote parts.source1.json' "${solve[@]}" --source "${sources[0]}+${sources[1]}" --workers 2 --share columns --json parts.json
+for file in parts.source{0,1}.json; do grep -q '"groups": 1' "$file" || die "$file tells of no group: $(grep '"groups"' "$file")"; done
 expect 4 'error: column [0-9]* .*iteration limit' "${solve[@]}" --workers 2 --share columns --nrhs 1 --max-iterations 3 --json failed.json
 hisq=(solve --gauge lattice.ildg --action hisq --masses 0.3,0.5 --tol 1e-9 --threads 1)
 expect 0 '^wrote one.json' "${hisq[@]}" --residual-history --json one.json
