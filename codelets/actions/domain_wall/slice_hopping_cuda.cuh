@@ -8,7 +8,7 @@
 namespace quarkstar::cuda {
 
 /// Threads of a block, and blocks of that size on a multiprocessor that registers must leave room for: 80 of them for a thread in half
-/// precision, 112 in single, 255 in double.
+/// precision, 96 in single, 255 in double.
 template <class F>
 inline constexpr int most_slice_threads = sizeof(Real<F>) == 8 ? 128
                                           : is_half<F>         ? 256
@@ -16,42 +16,7 @@ inline constexpr int most_slice_threads = sizeof(Real<F>) == 8 ? 128
 template <class F>
 inline constexpr int resident_slice_blocks = sizeof(Real<F>) == 8 ? 2 : 3;
 
-/// Complex numbers in shared memory, as many as 16 bytes hold.
-template <class F>
-using SharedNumber = std::conditional_t<sizeof(Real<F>) == 8, double2, float4>;
-template <class F>
-inline constexpr int complex_of_number = sizeof(Real<F>) == 8 ? 1 : 2;
-template <class F, int Count>
-inline constexpr int numbers_for = (Count + complex_of_number<F> - 1) / complex_of_number<F>;
-
-/// Complex number i of a row of them, which has a number of each lane beside each other, from a thread's lane on.
-template <class F, int W>
-struct SharedRow {
-  const SharedNumber<F>* p;
-  __device__ __forceinline__ site::Complex<Lane<Real<F>>> component(int i) const {
-    const SharedNumber<F> x = p[i / complex_of_number<F> * W];
-    if constexpr (complex_of_number<F> == 2)
-      if (i % 2 == 1) return {{x.z}, {x.w}};
-    return {{x.x}, {x.y}};
-  }
-};
-
-/// Puts Count of them there.
-template <int Count, class F, int W, class Of>
-__device__ __forceinline__ void store_shared_row(SharedNumber<F>* p, Of&& of) {
-  site::unroll<numbers_for<F, Count>>([&](auto i) {
-    constexpr int first = i * complex_of_number<F>;
-    const auto one = of(site::Index<first>{});
-    if constexpr (complex_of_number<F> == 1) {
-      p[i * W] = {one.re.v, one.im.v};
-    } else {
-      const auto two = of(site::Index<std::min(first + 1, Count - 1)>{});
-      p[i * W] = {one.re.v, one.im.v, two.re.v, two.im.v};
-    }
-  });
-}
-
-/// The eight links of W W, put together.
+/// The eight links of W lanes, put together.
 template <class F, int W>
 struct LinksForSlices {
   SharedNumber<F> numbers[8][numbers_for<F, 9>][W];
@@ -62,7 +27,7 @@ struct LinksOfLane {
   const LinksForSlices<F, W>* shared;
   int lane;
   __device__ __forceinline__ void load(site::Link<V>& u, int direction) const {
-    const SharedRow<F, W> row{&shared->numbers[direction][0][lane]};
+    const SharedRow<F> row{&shared->numbers[direction][0][lane], W};
     site::unroll<9>([&](auto e) { u[e / 3][e % 3] = row.component(e); });
   }
 };
@@ -73,7 +38,7 @@ __device__ __forceinline__ void share_link(LinksForSlices<F, W>& shared, const F
   const auto share = [&](auto stored) {
     site::Link<Lane<Real<F>>> u;
     LinksInMemory<F, W, stored, Chunked, PassingLoads>{links, lane}.load(u, direction);
-    store_shared_row<9, F, W>(&shared.numbers[direction][0][lane], [&](auto e) { return u[e / 3][e % 3]; });
+    store_shared_row<F, 9>(&shared.numbers[direction][0][lane], W, [&](auto e) { return u[e / 3][e % 3]; });
   };
   if (reals == 18) share(site::Index<18>{});
   else if (reals == 12) share(site::Index<12>{});
@@ -81,18 +46,15 @@ __device__ __forceinline__ void share_link(LinksForSlices<F, W>& shared, const F
 }
 
 /// A block: threadIdx.x is the lane, .y the slice, or the first of several that are so many apart. The blocks of a site's right-hand sides
-/// follow each other, so that they find its links in L2. Of a dense matrix a thread does two rows of one chirality: what limits it is how
-/// much can be read from shared memory.
-template <class F, int W, unsigned Edged, bool Chunked>
+/// follow each other, so that they find its links in L2.
+template <class F, int W, unsigned Edged, bool Chunked, int Sign>
 __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F>)
     slice_hopping_kernel(const __grid_constant__ wilson::ArgumentsOf<F, domain_wall::SliceEpilogue> a, Real<F> sign, int link_reals,
                          const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using T = Real<F>;
   using V = Lane<T>;
   using domain_wall::Form;
-  constexpr int components = domain_wall::components, of_chirality = domain_wall::of_chirality;
-  constexpr int numbers = numbers_for<F, components>, rows_of_thread = 2;
-  using Row = SharedRow<F, W>;
+  constexpr int components = domain_wall::components;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ __align__(16) T exchange[3 * most_slice_threads<F>];
   runtime::wait_for_predecessors();
@@ -115,14 +77,14 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
   // Where each thread has one slice, the results of the hops take the place of the links, and the products with a dense matrix that of the
   // hops.
   const bool once = together >= slices;
-  auto* const tile = reinterpret_cast<SharedNumber<F>*>(memory + (once ? 0 : sizeof links)) + lane;
-  auto* const behind = tile + (once ? 0 : slices * numbers * W);
+  auto* const begin = reinterpret_cast<SharedNumber<F>*>(memory + (once ? 0 : sizeof links)) + lane;
+  const SliceTile<F> tile{begin, W}, behind{begin + (once ? 0 : slices * SliceTile<F>::numbers * W), W};
 #pragma unroll 1
   for (int first = 0; first < slices; first += together) {
     const int s = first + y;
     site::Complex<V> z[components];
     if (s < slices) {
-      CudaNeighbours<F, W, Edged, Chunked, LinksOfLane<F, W>> neighbours{
+      CudaNeighbours<F, W, Edged, Chunked, LinksOfLane<F, W>, Sign> neighbours{
           a,      a.neighbours + std::size_t{outer} * 8, a.faces_at + std::size_t{i} * 8, {&links, lane}, lane, s * n + vector, a.vectors,
           V{sign}};
       site::Spinor<V> r;
@@ -131,43 +93,11 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
       stencil::LinearEpilogue::apply(z, a, SiteOfThread<F, 24, Chunked>{a.x + place(s), outer, s * n + vector, W, lane, W, lane});
     }
     if (once) __syncthreads();
-    if (s < slices) store_shared_row<components, F, W>(tile + s * numbers * W, [&](auto c) { return z[c]; });
+    if (s < slices) tile.store(s, z);
   }
   __syncthreads();
-
   const bool dense = products.first.form == Form::dense;
-  if (dense) {
-    const int rows = domain_wall::padded_rows(slices), pairs = (slices + rows_of_thread - 1) / rows_of_thread;
-#pragma unroll 1
-    for (int first = 0; first < 2 * pairs; first += together) {
-      const int chirality = (first + y) / pairs, s = (first + y) % pairs * rows_of_thread;
-      const T* matrix = products.first.numbers + (2 * vector + chirality) * slices * rows + s;
-      constexpr int of_row = numbers_for<F, of_chirality>;
-      site::Complex<V> z[rows_of_thread][of_chirality];
-      if (chirality < 2) {
-#pragma unroll 1
-        for (int from = 0; from < slices; ++from) {
-          const auto of_rows = __ldg(reinterpret_cast<const InTile<F>*>(matrix + from * rows));
-          const V factors[rows_of_thread] = {{products.first.factor * of_rows.x}, {products.first.factor * of_rows.y}};
-          const Row in{tile + (from * numbers + chirality * of_row) * W};
-          site::unroll<of_chirality>([&](auto c) {
-            const site::Complex<V> value = in.component(c);
-            site::unroll<rows_of_thread>([&](auto k) {
-              if (from == 0) z[k][c] = {factors[k] * value.re, factors[k] * value.im};
-              else z[k][c] = {fma(factors[k], value.re, z[k][c].re), fma(factors[k], value.im, z[k][c].im)};
-            });
-          });
-        }
-      }
-      if (once) __syncthreads();
-      if (chirality < 2)
-        site::unroll<rows_of_thread>([&](auto k) {
-          if (s + k < slices)
-            store_shared_row<of_chirality, F, W>(behind + ((s + k) * numbers + chirality * of_row) * W, [&](auto c) { return z[k][c]; });
-        });
-    }
-    __syncthreads();
-  }
+  if (dense) multiply_slices(behind, tile, once, products.first, vector, slices);
 
 #pragma unroll 1
   for (int first = 0; first < slices; first += together) {
@@ -179,9 +109,9 @@ __global__ void __launch_bounds__(most_slice_threads<F>, resident_slice_blocks<F
         if (product.field != nullptr)
           domain_wall::add_sparse(z, is_first, product, vector, s, slices,
                                   [&](int slice) { return SpinorOfSlice<F, Chunked>(product.field + place(slice), W, lane); });
-        else domain_wall::add_sparse(z, is_first, product, vector, s, slices, [&](int slice) { return Row{tile + slice * numbers * W}; });
+        else domain_wall::add_sparse(z, is_first, product, vector, s, slices, tile);
       };
-      if (dense) site::unroll<components>([&](auto c) { z[c] = Row{behind + s * numbers * W}.component(c); });
+      if (dense) behind.load(s, z);
       else add(true, products.first);
       if (products.second.form != Form::none) add(false, products.second);
       store_slice<F, Chunked>(a.out + place(s), W, lane, z);
@@ -211,12 +141,15 @@ void launch_slice_hopping(const wilson::KernelChoice& choice, const wilson::Argu
     for (int passes = 1; passes == 1 || together * w > most_slice_threads<F>; ++passes)
       together = ((slices + passes - 1) / passes + a_warp - 1) / a_warp * a_warp;
     const std::size_t of_links = sizeof(LinksForSlices<F, w>),
-                      of_tile = static_cast<std::size_t>(slices * numbers_for<F, domain_wall::components> * w) * sizeof(SharedNumber<F>);
-    runtime::launch_with_shared_memory(
-        slice_hopping_kernel<F, w, directions, chunked>, together >= slices ? std::max(of_links, of_tile) : of_links + 2 * of_tile,
-        count * w * arguments.vectors >= runtime::least_overlapping, static_cast<unsigned>(count * arguments.epilogue.vectors),
-        dim3(w, static_cast<unsigned>(together)), stream, arguments, static_cast<Real<F>>(choice.sign), choice.link_reals, status,
-        obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);
+                      of_tile = static_cast<std::size_t>(slices * SliceTile<F>::numbers * w) * sizeof(SharedNumber<F>);
+    const auto launch = [&](auto sign) {
+      runtime::launch_with_shared_memory(
+          slice_hopping_kernel<F, w, directions, chunked, sign>, together >= slices ? std::max(of_links, of_tile) : of_links + 2 * of_tile,
+          count * w * arguments.vectors >= runtime::least_overlapping, static_cast<unsigned>(count * arguments.epilogue.vectors),
+          dim3(w, static_cast<unsigned>(together)), stream, arguments, static_cast<Real<F>>(choice.sign), choice.link_reals, status,
+          obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);
+    };
+    with_sign<F, chunked, false>(choice.sign, launch);
   };
   using None = std::integral_constant<unsigned, no_directions>;
   using TimesAlone = std::integral_constant<unsigned, both_times>;

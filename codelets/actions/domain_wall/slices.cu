@@ -1,5 +1,5 @@
 // CUDA driver of products with matrices in the fifth dimension alone: a block has the slices of a right-hand side at an outer site, a
-// thread for each slice and lane. What a dense matrix multiplies is in shared memory.
+// thread for each slice and lane, and shares what its threads have read.
 #include "codelets/actions/domain_wall/slice_cuda.cuh"
 #include "runtime/gpu/cuda_launch.cuh"
 
@@ -16,7 +16,6 @@ __global__ void __launch_bounds__(most_threads)
     slice_kernel(const __grid_constant__ SliceArguments<F> a, const VectorStatus* status, Obedience obedience) {
   using V = Lane<Real<F>>;
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* tile = reinterpret_cast<InTile<F>*>(memory);
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const int vector = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x), s = static_cast<int>(threadIdx.y), lanes = a.lanes,
             slices = a.slices;
@@ -24,27 +23,17 @@ __global__ void __launch_bounds__(most_threads)
   const auto at = [&](auto* field, int slice) {
     return field + ((std::size_t{blockIdx.x} * slices + slice) * a.vectors + vector) * static_cast<std::size_t>(spinor_words<F> * lanes);
   };
-  const auto spinor = [&](int slice) { return SpinorOfSlice<F, Chunked>(at(a.product.field, slice), lanes, lane); };
+  const SliceTile<F> tile{reinterpret_cast<SharedNumber<F>*>(memory) + lane, lanes};
+  const SpinorOfSlice<F, Chunked> own(at(a.product.field, s), lanes, lane);
   site::Complex<V> z[domain_wall::components];
+  site::unroll<domain_wall::components>([&](auto c) { z[c] = own.component(c); });
+  tile.store(s, z);
+  __syncthreads();
   if (a.product.form == Form::dense) {
-    const SpinorOfSlice<F, Chunked> own = spinor(s);
-    site::unroll<domain_wall::components>([&](auto c) {
-      tile[(s * domain_wall::components + c) * lanes + lane] = {own.component(c).re.v, own.component(c).im.v};
-    });
-    __syncthreads();
-    const int rows = domain_wall::padded_rows(slices);
-    const Real<F>* matrix = a.product.numbers + 2 * vector * slices * rows + s;
-    for (int from = 0; from < slices; ++from) {
-      const V numbers[2] = {{a.product.factor * matrix[from * rows]}, {a.product.factor * matrix[(slices + from) * rows]}};
-      site::unroll<domain_wall::components>([&](auto c) {
-        const InTile<F> in = tile[(from * domain_wall::components + c) * lanes + lane];
-        const V re{in.x}, im{in.y}, number = numbers[c / domain_wall::of_chirality];
-        if (from == 0) z[c] = {number * re, number * im};
-        else z[c] = {fma(number, re, z[c].re), fma(number, im, z[c].im)};
-      });
-    }
+    multiply_slices(tile, tile, true, a.product, vector, slices);
+    tile.load(s, z);
   } else {
-    domain_wall::add_sparse(z, true, a.product, vector, s, slices, spinor);
+    domain_wall::add_sparse(z, true, a.product, vector, s, slices, tile);
   }
   store_slice<F, Chunked>(at(a.out, s), lanes, lane, z);
 }
@@ -56,8 +45,7 @@ void launch_slices(const SliceArguments<F>& arguments, bool chunked, std::int64_
                    Obedience obedience, runtime::CudaStream stream) {
   if (outer_sites == 0) return;
   const auto lanes = static_cast<unsigned>(arguments.lanes), slices = static_cast<unsigned>(arguments.slices);
-  const std::size_t shared =
-      arguments.product.form == Form::dense ? std::size_t{slices} * domain_wall::components * lanes * sizeof(InTile<F>) : 0;
+  const std::size_t shared = std::size_t{slices} * SliceTile<F>::numbers * lanes * sizeof(SharedNumber<F>);
   const dim3 blocks(static_cast<unsigned>(outer_sites), static_cast<unsigned>(arguments.vectors)), threads(lanes, slices);
   if (chunked) slice_kernel<F, true><<<blocks, threads, shared, stream>>>(arguments, status, obedience);
   else slice_kernel<F, false><<<blocks, threads, shared, stream>>>(arguments, status, obedience);

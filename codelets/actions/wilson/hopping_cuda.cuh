@@ -236,6 +236,12 @@ inline constexpr int blocks_of_vectors = shares_links<F, Alone> ? 2 : resident_b
 /// Kernels for H and for its adjoint, where a number 1 or -1 would cost instructions (half precision: 3 to 4 %).
 template <class F, bool Chunked, bool Alone>
 inline constexpr bool has_signs = shares_links<F, Alone>&& Chunked;
+template <class F, bool Chunked, bool Alone, class Launch>
+void with_sign(int sign, Launch&& launch) {
+  if constexpr (!has_signs<F, Chunked, Alone>) launch(site::Index<0>{});
+  else if (sign > 0) launch(site::Index<1>{});
+  else launch(site::Index<-1>{});
+}
 
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
 /// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
@@ -336,9 +342,7 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Argumen
                     static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
                     static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
   };
-  if constexpr (!has_signs<F, Chunked, Alone>) launch(site::Index<0>{});
-  else if (choice.sign > 0) launch(site::Index<1>{});
-  else launch(site::Index<-1>{});
+  with_sign<F, Chunked, Alone>(choice.sign, launch);
 }
 
 /// Directions with a face, or with a phase that kernels of edges alone know: a bit for each. A sign in time is none.
