@@ -1,8 +1,9 @@
 #pragma once
 // What tasks on several vectors read of a solver's state: which of them nobody works on any more.
-#include "runtime/graph/scalar.hpp"
+#include "runtime/graph/graph_status.hpp"
 
 #include <array>
+#include <cstddef>
 
 namespace quarkstar {
 

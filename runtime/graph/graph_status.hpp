@@ -6,6 +6,8 @@
 
 namespace quarkstar::runtime {
 
+class Handle;
+
 /// Head of every state. Once stop is non-zero, all tasks that read the state do nothing: submitting ahead is harmless.
 struct GraphStatus {
   std::int32_t stop = 0;  ///< reason; 0: running
@@ -24,6 +26,35 @@ enum class When : std::uint8_t { running, refreshing };
 QUARKSTAR_HD const std::int32_t* idle_flag(const GraphStatus* status, When when) {
   return when == When::running ? &status->stop : &status->resting;
 }
+
+/// The state that a task obeys, and how; nullptr: none, the task always works.
+struct Guard {
+  const Handle* state = nullptr;
+  When when = When::running;
+  bool keeps = false;  ///< what a task that does not work leaves in its output is read later, so no copy of it may be given up
+  bool masked = true;  ///< where the state has flags for single vectors, those that it names are left out
+  Guard() = default;
+  Guard(const Handle* handle) : state(handle) {}
+  /// The same state's tasks while a refresh is due; tasks whose output is kept; tasks on every vector, whatever the flags of single
+  /// vectors.
+  Guard refreshing() const {
+    return changed([](Guard& g) { g.when = When::refreshing, g.keeps = true; });
+  }
+  Guard keeping() const {
+    return changed([](Guard& g) { g.keeps = true; });
+  }
+  Guard of_all_vectors() const {
+    return changed([](Guard& g) { g.masked = false; });
+  }
+
+ private:
+  template <class Change>
+  Guard changed(Change&& change) const {
+    Guard copy = *this;
+    change(copy);
+    return copy;
+  }
+};
 
 /// A step of an algorithm that advances several vectors together: what it does for one of them.
 template <class Step, class State>

@@ -74,35 +74,6 @@ class GraphState {
   std::int64_t steps_submitted_ = 0;
 };
 
-/// The state that a task obeys, and how; nullptr: none, the task always works.
-struct Guard {
-  const Handle* state = nullptr;
-  When when = When::running;
-  bool keeps = false;  ///< what a task that does not work leaves in its output is read later, so no copy of it may be given up
-  bool masked = true;  ///< where the state has flags for single vectors, those that it names are left out
-  Guard() = default;
-  Guard(const Handle* handle) : state(handle) {}
-  /// The same state's tasks while a refresh is due; tasks whose output is kept; tasks on every vector, whatever the flags of single
-  /// vectors.
-  Guard refreshing() const {
-    return changed([](Guard& g) { g.when = When::refreshing, g.keeps = true; });
-  }
-  Guard keeping() const {
-    return changed([](Guard& g) { g.keeps = true; });
-  }
-  Guard of_all_vectors() const {
-    return changed([](Guard& g) { g.masked = false; });
-  }
-
- private:
-  template <class Change>
-  Guard changed(Change&& change) const {
-    Guard copy = *this;
-    change(copy);
-    return copy;
-  }
-};
-
 /// The role of a task with such a guard.
 inline Role role_of(When when) { return when == When::refreshing ? Role::refresh : Role::work; }
 
