@@ -26,16 +26,18 @@ def site_shape(layout: str, extents: Lattice) -> tuple[int, ...]:
 
 
 def link_shape(layout: str, extents: Lattice) -> tuple[int, ...]:
+    """Of an array of links, of a part of the lattice of these extents (x, y, z, t)."""
     sites = site_shape(layout, extents)
     return (4, *sites, 3, 3) if layout in ("qdp", "pyquda") else (*sites, 4, 3, 3)
 
 
 def vector_shape(layout: str, extents: Lattice, components: int) -> tuple[int, ...]:
+    """Of an array of one vector of 12 or 3 components per site; several have a leading dimension more."""
     return (*site_shape(layout, extents), *((4, 3) if components == 12 else (3,)))
 
 
 def propagator_shape(layout: str, extents: Lattice, components: int) -> tuple[int, ...]:
-    """pyquda: columns beside the sink's indices, one array; else columns first."""
+    """Of the array of a propagator. pyquda: columns beside the sink's indices; else columns first."""
     if layout != "pyquda":
         return (components, *vector_shape(layout, extents, components))
     return (*site_shape(layout, extents), *((4, 4, 3, 3) if components == 12 else (3, 3)))
