@@ -440,6 +440,13 @@ class Package(unittest.TestCase):
             for colour in range(3):
                 b[colour, 3, 2, 0, 1, colour] = 1
             np.testing.assert_array_equal(D.solve(b), S.array)
+            out = np.empty_like(b, np.complex64)
+            self.assertIs(D.propagator(point=(1, 0, 2, 3), out=out).array, out)
+            np.testing.assert_array_equal(out, S.array.astype(np.complex64))
+            self.refused("out: shape (3, 8, 4, 4, 4, 4, 3)", "out", lambda: D.propagator(wall=0, out=np.empty((3, 8, 4, 4, 4, 4, 3), complex)))
+            self.refused("out: dtype float64", "out", lambda: D.propagator(wall=0, out=np.empty(b.shape)))
+            for wrong in (np.empty((*b.shape, 2), complex)[..., 0], np.broadcast_to(0j, b.shape)):
+                self.refused("out: it cannot be written as it is", "out", lambda: D.propagator(wall=0, out=wrong))
             # A smeared point: (1 + w sum over space of hops - 6 w)^n of it, w = sigma^2 / (4 n).
             S = D.propagator(source="gaussian:1,0,2,3,1.2,3")
             links, weight = self.U.links(), 1.2**2 / 12

@@ -63,6 +63,14 @@ def as_input(array: Any, argument: str) -> Array:
     return np.ascontiguousarray(array)
 
 
+def as_output(array: Any, argument: str) -> Array:
+    """The same, of one that is to be written."""
+    taken_as = as_input(array, argument)
+    if isinstance(taken_as, np.ndarray) and not (isinstance(array, np.ndarray) and np.shares_memory(taken_as, array) and array.flags.writeable):
+        raise InputError(f"{argument}: it cannot be written as it is; give a C-contiguous array that is not read-only", argument)
+    return taken_as
+
+
 def array_beside(array: Array, shape: tuple[int, ...], whole: bool) -> Array:
     """Of its dtype, and where it is. whole: it is to be written on all sites; else what is not written is 0."""
     if isinstance(array, DeviceArray):

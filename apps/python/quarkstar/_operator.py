@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _library as c
-from ._arrays import Array, Vectors, array_beside, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape
+from ._arrays import Array, Vectors, array_beside, as_input, as_output, check_shape, copy_beside, layout_number, propagator_shape, vector_shape
 from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
@@ -156,12 +156,15 @@ class Operator(Closing):
         return x
 
     def propagator(self, point: Sequence[int] | None = None, wall: int | None = None, source: str | None = None,
-                   layout: str = "lexicographic", dtype: Any = np.complex128) -> Propagator:
+                   layout: str = "lexicographic", dtype: Any = np.complex128, out: Array | None = None) -> Propagator:
         """Solves for all columns of a source: point=(x, y, z, t), wall=t, or as the command writes them, "z2:t,seed", or smeared points,
-        "gaussian:x,y,z,t,sigma,steps"."""
+        "gaussian:x,y,z,t,sigma,steps". out: C-contiguous, of propagator_shape(layout, extents, components) and in place of dtype, where the
+        propagator goes, also in GPU memory; None: a new numpy array."""
         text = source_text(point, wall, source)
         layout_number(layout)
-        x = as_input(np.empty(propagator_shape(layout, self._extents, self.components), dtype), "dtype")
+        shape = propagator_shape(layout, self._extents, self.components)
+        x = as_input(np.empty(shape, dtype), "dtype") if out is None else as_output(out, "out")
+        check_shape(x, shape, "out", layout)
         solutions = Vectors(x, layout, self.components, layout == "pyquda")
         self._report(solutions, self.components, lambda results: c.library.qs_operator_propagate(
             self.handle, text.encode(), None, None, solutions.reference(), results))
