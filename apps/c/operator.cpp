@@ -293,7 +293,8 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
         theirs.emplace(in, first, n, op->kind().components, part, from, true, gpu);
         results.emplace(out, first, n, op->kind().components, part, how.parity, false, gpu);
       });
-      op->solver_for(n).apply([&](const Field& field) { load(field, theirs->here(), from); },
+      Loading loading(theirs->here(), from, true);
+      op->solver_for(n).apply([&](const Field& field) { loading.load(field); },
                               std::span(masses).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)),
                               [&](const Field& field) { store(results->here(), {&field}, how.parity); }, how.adjoint != 0);
       results->give_back();

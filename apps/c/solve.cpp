@@ -189,7 +189,8 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   const auto solve = [&](const VectorArrays& to, qs_parity sites) {
     SolveRequest request{.tolerances = tolerances, .parity = {}};
     if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
-    if (guess) request.guess = [&](const Field& field) { load(field, guesses, guessed); };
+    Loading loading(guesses, guessed, true);
+    if (guess) request.guess = [&](const Field& field) { loading.load(field); };
     const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) { store(to, {&solved.even, &solved.odd}, sites); };
     return solver.solve(sources.load, masses, {}, {}, {}, use, request);
   };
@@ -309,6 +310,7 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
     const runtime::Settled settled;
     std::optional<CallersVectors> sources, solutions;
     std::optional<SourceColumns> columns;
+    std::optional<Loading> loading;
     op.context->job->together([&] {
       if (!asked.source && kept.empty())
         sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
@@ -329,7 +331,8 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
         right.arrays.count = n;
         right.arrays.data.fill(right.arrays.data[0]);
       }
-      right.load = [&](const Field& field) { load(field, right.arrays, asked.parity); };
+      loading.emplace(right.arrays, asked.parity, !asked.shifted);  // shifted systems take one parity after the other
+      right.load = [&](const Field& field) { loading->load(field); };
     }
     const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), right, solutions->here(), team);
     solutions->give_back();
