@@ -21,7 +21,7 @@ struct FullField;
 class EvenOdd;
 class Projector;
 
-/// Submits tasks that write right-hand sides, one for each of the field's vectors, on its parity: even, and odd right behind where both are.
+/// Submits tasks that write right-hand sides, one for each of the field's vectors, on its parity: even ones, then odd ones at once.
 using LoadSources = std::function<void(const Field& field)>;
 /// Submits tasks that read vectors on the sites of the field's parity.
 using UseVectors = std::function<void(const Field& field)>;
