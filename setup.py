@@ -1,18 +1,21 @@
-"""Takes libquarkstar.so into the package, where ./bootstrap has built it; else the package looks for it where it runs."""
+"""Takes libquarkstar.so into the package, from $QUARKSTAR_LIBRARY or where ./bootstrap has built it; else the package looks for it where it
+runs."""
+import os
 import pathlib
 import shutil
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
-LIBRARY = pathlib.Path(__file__).parent / "build" / "release" / "libquarkstar.so.0"
+NAME = "libquarkstar.so.0"
+LIBRARY = pathlib.Path(os.environ.get("QUARKSTAR_LIBRARY") or pathlib.Path(__file__).parent / "build" / "release" / NAME)
 
 
 class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
         if LIBRARY.exists():
-            shutil.copyfile(LIBRARY, pathlib.Path(self.build_lib) / "quarkstar" / LIBRARY.name)
+            shutil.copyfile(LIBRARY, pathlib.Path(self.build_lib) / "quarkstar" / NAME)
 
 
 class WithLibrary(Distribution):

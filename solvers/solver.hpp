@@ -21,7 +21,7 @@ struct FullField;
 class EvenOdd;
 class Projector;
 
-/// Submits tasks that write the first right-hand sides, as many as the field has vectors, on the sites of its parity.
+/// Submits tasks that write right-hand sides, one for each of the field's vectors, on its parity: even ones, then odd ones at once.
 using LoadSources = std::function<void(const Field& field)>;
 /// Submits tasks that read vectors on the sites of the field's parity.
 using UseVectors = std::function<void(const Field& field)>;

@@ -125,13 +125,19 @@ Owner owner_of(std::string_view key) {
 /// What is taken there, for the action of `config`.
 std::vector<std::string_view> keys_of(SettingsOf of, const app::RunConfig& config) {
   std::vector<std::string_view> keys;
-  for (const app::Setting& setting : app::run_settings())
-    if (!has(command_keys, setting.key) && owner_of(setting.key).of == of && (of != SettingsOf::operators || app::applies(setting, config)))
-      keys.push_back(setting.key);
+  for (const app::Setting* setting : settings_for(of, config)) keys.push_back(setting->key);
   return keys;
 }
 
 }  // namespace
+
+std::vector<const app::Setting*> settings_for(SettingsOf of, const app::RunConfig& config) {
+  std::vector<const app::Setting*> settings;
+  for (const app::Setting& setting : app::run_settings())
+    if (!has(command_keys, setting.key) && owner_of(setting.key).of == of && (of != SettingsOf::operators || app::applies(setting, config)))
+      settings.push_back(&setting);
+  return settings;
+}
 
 void Context::write_log(int level, const std::string& message) const {
   if (log == nullptr) return;

@@ -132,6 +132,7 @@ struct Operator {
   RunOperator made;
   std::map<int, std::unique_ptr<Solver>> solvers;  ///< by numbers of vectors in lanes
   std::vector<SolveResult> last = {};
+  std::optional<Source> last_source = {};  ///< of which these are the propagator's, all columns of one mass; none: something else
   std::shared_ptr<const Eigenvectors> deflation = {};  ///< of its solves; none: they are not deflated
   std::shared_ptr<const EigenProjector> modes = {};    ///< these, as its one solver then has them
 
@@ -139,8 +140,8 @@ struct Operator {
   /// The solver for so many right-hand sides, or whose solves are for numbers[0], numbers[1], ... of them.
   Solver& solver_for(int vectors) { return solver_for({&vectors, 1}); }
   Solver& solver_for(std::span<const int> numbers);
-  /// Of so many vectors: those that are given, else its own. Throws Error(input) naming masses.
-  std::vector<double> masses_for(int count, const double* given) const;
+  /// Of so many vectors, or propagators (what): those that are given, else its own. Throws Error(input) naming masses.
+  std::vector<double> masses_for(int count, const double* given, std::string_view what = "vector") const;
   /// Throws Error(input) naming a memory that is too small for solves of such a configuration. Gives up the solvers where that makes room.
   /// All ranks must call.
   void require_room_for(const app::RunConfig& config);
@@ -223,9 +224,13 @@ void clear(Handle** given) {
 /// key.
 enum class SettingsOf { session, operators, contractions, three_points };
 void take_settings(app::RunConfig& config, const qs_setting* settings, std::size_t count, SettingsOf of);
+/// All that are taken there, for the action of `config`.
+std::vector<const app::Setting*> settings_for(SettingsOf of, const app::RunConfig& config);
 
 /// A source as the command writes it. Throws Error(input) naming `source`.
 Source source_of(const Coord& lattice, const char* text);
+/// The column. Throws Error(input) naming `columns` where there is no such one.
+int require_column(int column, int components);
 
 // ---- ranks
 

@@ -69,6 +69,7 @@ void check_three_points(const Operator& op, const app::RunConfig& config) {
 qs_status three_points(Operator& op, const app::RunConfig& config, const std::vector<HostField>& columns,
                        std::vector<Correlator>& correlators) {
   op.last.clear();
+  op.last_source.reset();
   std::string& failure = op.context->failure;
   failure.clear();
   const std::optional<contract::HopLinks> links = app::hop_links(config, &op.links);
@@ -144,7 +145,7 @@ LowModeRequest low_mode_request(const Operator& op, const char* const* sources, 
   if (count < 1) refuse("count", fmt::format("{} sources", count), "give at least one");
   require(sources, "sources");
   require(correlators, "correlators");
-  const std::vector<double> all_masses = op.masses_for(count, masses);
+  const std::vector<double> all_masses = op.masses_for(count, masses, "propagator");
   for (int i = 0; i < count; ++i) {
     const Source source = source_of(op.lattice, sources[i]);
     if (source.kind != Source::Kind::point || source.smearing)
@@ -257,16 +258,19 @@ qs_status qs_operator_residual_mass(qs_operator* op, const char* source, double*
   return call(op ? op->context.get() : nullptr, std::function<void()>([&] {
                 app::require_same_settings_everywhere(app::setting_line("source", std::string(source != nullptr ? source : "")));
                 op->context->job->together([&] {
-                  std::vector<std::vector<double>> midpoints;
-                  for (const SolveResult& result : op->last)
-                    if (result.converged() && !result.midpoint.empty()) midpoints.push_back(result.midpoint);
                   if (op->kind().slices(op->config.settings) == 1)
                     refuse("op", fmt::format("{} has no fifth dimension", op->kind().name), "use domain-wall or moebius");
-                  if (midpoints.size() != spinor_components || op->last.size() != midpoints.size())
-                    refuse("op",
-                           fmt::format("its last solve was of {} columns, of which {} have converged", op->last.size(), midpoints.size()),
-                           fmt::format("solve for all {} columns of the source in one call", spinor_components));
-                  const app::ResidualMass residual = app::residual_mass_of(midpoints, source_of(op->lattice, source).time());
+                  const Source what = source_of(op->lattice, source);
+                  const std::string remedy = "call qs_operator_propagate for all its columns at one mass, and ask right behind that";
+                  if (op->last_source != what)
+                    refuse("source", fmt::format("the last solve was not for the propagator of {}", text_of(what)), remedy);
+                  std::vector<std::vector<double>> midpoints;
+                  for (const SolveResult& result : op->last) {
+                    if (!result.converged())
+                      refuse("op", "not all columns of its last solve have converged", "raise max-iterations, or loosen tol");
+                    midpoints.push_back(result.midpoint);
+                  }
+                  const app::ResidualMass residual = app::residual_mass_of(midpoints, what.time());
                   if (mass != nullptr) *mass = residual.mass;
                   if (correlators != nullptr)
                     *correlators = new qs_correlators{

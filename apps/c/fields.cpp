@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace quarkstar::c {
 namespace {
@@ -254,10 +255,22 @@ void CallersVectors::give_back() const {
   if (copies_) copies_->give_back();
 }
 
-void load(const Field& field, const VectorArrays& vectors, qs_parity parity) {
-  if (!is_in(parity, field.parity())) return blas::submit<blas::Fill>({&field}, {0.0});
-  transfer::load(field, vectors.first(field.vectors()));
-  wait_for_copies({&field});
+void Loading::load(const Field& field) {
+  std::exception_ptr failure;
+  try {
+    if (is_in(parity_, field.parity())) transfer::load(field, vectors_.first(field.vectors()));
+    else blas::submit<blas::Fill>({&field}, {0.0});
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (by_pairs_ && field.parity() == 0 && failure == nullptr) {
+    even_ = &field;
+    return;
+  }
+  std::vector<const Field*> fields{&field};
+  if (const Field* const even = std::exchange(even_, nullptr); even != nullptr && field.parity() == 1) fields.push_back(even);
+  std::erase_if(fields, [this](const Field* one) { return !is_in(parity_, one->parity()); });
+  wait_for_copies(fields, failure);
 }
 
 void store(const VectorArrays& vectors, std::initializer_list<const Field*> fields, qs_parity parity) {

@@ -46,9 +46,22 @@ class CallersVectors {
   std::shared_ptr<Copies> copies_;
 };
 
-/// Field <- vectors where its sites are asked for, else zeros; and fields to vectors, where they are asked for, once the tasks that write
-/// them have run. These wait for their tasks, since the caller's memory may go as soon as this thread waits for anything else.
-void load(const Field& field, const VectorArrays& vectors, qs_parity parity);
+/// Vectors to fields where their sites are asked for, else zeros. Waits for its tasks, since the caller's memory may go as soon as this
+/// thread waits for anything else.
+class Loading {
+ public:
+  /// by_pairs: fields come as even and odd ones in turn, with nothing between that waits, so that tasks of both run together.
+  Loading(const VectorArrays& vectors, qs_parity parity, bool by_pairs) : vectors_(vectors), parity_(parity), by_pairs_(by_pairs) {}
+  void load(const Field& field);
+
+ private:
+  VectorArrays vectors_;
+  qs_parity parity_;
+  bool by_pairs_;
+  const Field* even_ = nullptr;  ///< on its way
+};
+
+/// Fields to vectors, where they are asked for, once the tasks that write them have run. Waits for its tasks, too.
 void store(const VectorArrays& vectors, std::initializer_list<const Field*> fields, qs_parity parity);
 
 /// n fields of zeros.

@@ -57,13 +57,14 @@ Solver& Operator::solver_for(std::span<const int> numbers) {
   return *solvers.at(lanes);
 }
 
-std::vector<double> Operator::masses_for(int count, const double* given) const {
+std::vector<double> Operator::masses_for(int count, const double* given, std::string_view what) const {
   std::vector<double> masses = config.masses();
   const double own = masses.front();
   if (given != nullptr) masses.assign(given, given + count);
   else if (masses.size() == 1) masses.resize(static_cast<std::size_t>(count), own);
   if (masses.size() != static_cast<std::size_t>(count))
-    refuse("masses", fmt::format("the operator has {} masses, and there are {} vectors", masses.size(), count), "give one a vector");
+    refuse("masses", fmt::format("the operator has {} masses for {} {}{}", masses.size(), count, what, count == 1 ? "" : "s"),
+           fmt::format("give one for each {}", what));
   if (!kind().masses_share_links(config.settings) && std::ranges::any_of(masses, [own](double mass) { return mass != own; }))
     refuse("masses", "each mass has links of its own", "make an operator for it");
   return masses;
@@ -102,6 +103,12 @@ Source source_of(const Coord& lattice, const char* text) {
   } catch (const app::BadValue& bad) {
     refuse("source", bad.what(), bad.allowed());
   }
+}
+
+int require_column(int column, int components) {
+  if (column < 0 || column >= components)
+    refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
+  return column;
 }
 
 }  // namespace quarkstar::c
@@ -286,7 +293,8 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
         theirs.emplace(in, first, n, op->kind().components, part, from, true, gpu);
         results.emplace(out, first, n, op->kind().components, part, how.parity, false, gpu);
       });
-      op->solver_for(n).apply([&](const Field& field) { load(field, theirs->here(), from); },
+      Loading loading(theirs->here(), from, true);
+      op->solver_for(n).apply([&](const Field& field) { loading.load(field); },
                               std::span(masses).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)),
                               [&](const Field& field) { store(results->here(), {&field}, how.parity); }, how.adjoint != 0);
       results->give_back();
@@ -304,9 +312,7 @@ qs_status qs_operator_source(qs_operator* op, const char* source, const int* col
         check_vectors(out, "vectors", components);
         const Source what = source_of(op->lattice, source);
         for (int v = 0; v < out.count; ++v) {
-          const int column = columns != nullptr ? columns[v] : v;
-          if (column < 0 || column >= components)
-            refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
+          const int column = require_column(columns != nullptr ? columns[v] : v, components);
           vector_to(out, v, make_source(what, components, op->lattice, op->decomposition->part(), column),
                     op->context->session->cpu_team());
         }

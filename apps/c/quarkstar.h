@@ -110,6 +110,8 @@ const char *qs_error_parameter(void);
 const char *qs_action_name(int number);
 /* Complex numbers of a vector per site: 12 for spinors, 3 for colour vectors; also how many columns a propagator has. 0: no such action. */
 int qs_action_components(const char *action);
+/* Keys of the settings that its operators take, by number; NULL behind the last. help: a line about it; may be NULL. */
+const char *qs_action_setting(const char *action, int number, const char **help);
 
 /* ---- session */
 
@@ -235,6 +237,12 @@ typedef struct qs_solve_options {
  * QS_NOT_CONVERGED where one has not. */
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
+/* The same where the right-hand sides are columns of a source, columns[i] of solution i (NULL: 0, 1, ...), with multishift one for all. Tasks
+ * make them where the operator's fields are, so they take no memory of the caller's. source: as qs_operator_source has it, and smeared
+ * points, "gaussian:X,Y,Z,T,SIGMA,STEPS" and "wuppertal:X,Y,Z,T,ALPHA,STEPS", with APE-smeared links and ",ALPHA,STEPS" of these
+ * (qs_operator_create_on_links: none of them). No relative_tolerances. */
+qs_status qs_operator_propagate(qs_operator *op, const char *source, const int *columns, const qs_solve_options *options,
+                                const qs_vectors *solutions, qs_result *results);
 /* |r| / |b| after every iteration of the last solve, of its solution `number`; after qs_operator_three_points of its sequential solves, in
  * the order of sinks, hadrons and columns. Where one has not converged, the columns that were solved together with it (setting nrhs) are the
  * last: no further group was solved. The pointer is valid until the next solve. */
@@ -298,10 +306,10 @@ qs_status qs_operator_source(qs_operator *op, const char *source, const int *col
  * qs_operator_residual_mass. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
                       const qs_vectors *propagator, qs_correlators **correlators);
-/* Of domain wall and Moebius, after a solve for all 12 columns of that source in one call: the correlators pion_midpoint, sum over columns
- * and space of |q|^2 in the middle of the fifth dimension, and pion_residual_mass, its ratio to that on the walls; mass: the ratio of both
- * summed over all times but the source's. Either pointer may be NULL: not wanted. QS_ERROR_INPUT where the last solve was not of 12
- * solutions that have converged. */
+/* Of domain wall and Moebius, right after qs_operator_propagate for all 12 columns of that source in their order at one mass: the correlators
+ * pion_midpoint, sum over columns and space of |q|^2 in the middle of the fifth dimension, and pion_residual_mass, its ratio to that on the
+ * walls; mass: the ratio of both summed over all times but the source's. Either pointer may be NULL: not wanted. QS_ERROR_INPUT where the
+ * last solve was for something else, also by qs_operator_solve or for three-point functions, or a column has not converged. */
 qs_status qs_operator_residual_mass(qs_operator *op, const char *source, double *mass, qs_correlators **correlators);
 /* Three-point functions C3(t) = sum_x sum_y exp(-i p.(x - x0)) exp(i q.(y - x0)) <J(x) O(y, t) Jbar> of a propagator of the operator: all 12
  * columns, which were solved from that source with the operator's own mass. A hadron J ends a fixed number of time slices behind the source

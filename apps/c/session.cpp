@@ -70,6 +70,24 @@ int qs_action_components(const char* action) try {
   return 0;
 }
 
+const char* qs_action_setting(const char* action, int number, const char** help) try {
+  clear(help);
+  for (const ActionKind* kind : action_kinds()) {
+    if (action == nullptr || kind->name != action) continue;
+    app::RunConfig config;
+    config.action = kind;
+    const std::vector<const app::Setting*> all = settings_for(SettingsOf::operators, config);
+    if (number < 0 || static_cast<std::size_t>(number) >= all.size()) return nullptr;
+    const app::Setting& setting = *all[static_cast<std::size_t>(number)];
+    if (help != nullptr) *help = setting.help.data();
+    return setting.key.data();
+  }
+  return nullptr;
+} catch (...) {
+  set_error_of_exception();
+  return nullptr;
+}
+
 qs_status qs_session_open(const qs_session_options* options, qs_session** session) try {
   clear(session);
   require(session, "session");

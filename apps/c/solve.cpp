@@ -2,8 +2,12 @@
 #include "apps/c/context.hpp"
 #include "apps/c/fields.hpp"
 #include "apps/run/shared_settings.hpp"
+#include "codelets/field/blas.hpp"
 #include "codelets/field/field.hpp"
+#include "codelets/field/source_field.hpp"
+#include "codelets/quark_smear/smearers.hpp"
 #include "runtime/graph/binned_sum.hpp"
+#include "runtime/graph/graph_failure.hpp"
 #include "solvers/krylov/krylov.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 using namespace quarkstar;
 using namespace quarkstar::c;
@@ -28,14 +33,41 @@ struct Asked {
   bool guess = false, shifted = false;
   int components = 0;
   std::vector<double> masses{}, tolerances{}, relative{}, scales{};  ///< of each solution; relative 0: not asked
-  qs_vectors sources{}, solutions{};
+  qs_vectors solutions{};
+  qs_vectors sources{};            ///< of the caller's
+  std::optional<Source> source{};  ///< in place of them: what tasks make columns of
+  std::vector<int> columns{};      ///< of each solution
 };
+
+bool is_asked(double target) { return target > 0; }
+
+/// Right-hand sides in the caller's memory.
+void take_sources(Asked& asked, const qs_vectors& sources) {
+  asked.sources = taken(&sources, "sources");
+  check_vectors(asked.sources, "sources", asked.components);
+  const int n = asked.solutions.count;
+  if (const int wanted = asked.shifted ? 1 : n; asked.sources.count != wanted)
+    refuse("sources", fmt::format("{} sources for {} solutions", asked.sources.count, n),
+           asked.shifted ? "multishift solves for one source" : "give as many sources as solutions");
+}
+
+/// Columns of a source, made by tasks. columns: nullptr for 0, 1, ...
+void take_columns(Asked& asked, const Operator& op, const char* source, const int* columns) {
+  asked.source = source_of(op.lattice, source);
+  if (asked.source->smearing && op.links.data.empty())
+    refuse("source", "the operator has no links to smear it with", "make the operator of a gauge field, or smear the source yourself");
+  if (asked.shifted && columns == nullptr) refuse("columns", "multishift solves for one of them", "give it, or use another solver");
+  for (int v = 0; v < asked.solutions.count; ++v)
+    asked.columns.push_back(require_column(columns == nullptr ? v : columns[asked.shifted ? 0 : v], asked.components));
+}
 
 std::vector<double> values_of(const double* given, int count, double otherwise) {
   return given != nullptr ? std::vector<double>(given, given + count) : std::vector<double>(static_cast<std::size_t>(count), otherwise);
 }
 
-Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions) {
+/// take: of right-hand sides, as many as solutions.
+template <class TakeSources>
+Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vectors* solutions, TakeSources&& take) {
   const qs_solve_options o = taken(options, "options");
   Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
   if (op.kind().slices(op.config.settings) > 1) {
@@ -44,23 +76,20 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
       refuse("options", "an action with a fifth dimension has no relative residual", "give the tolerance of the other one");
   }
   check_parity(asked.parity);
-  require(sources, "sources");
   require(solutions, "solutions");
-  asked.sources = taken(sources, "sources");
   asked.solutions = taken(solutions, "solutions");
-  check_vectors(asked.sources, "sources", asked.components);
   check_vectors(asked.solutions, "solutions", asked.components);
   asked.shifted = find_krylov_solver(op.config.solver.solver)->shifted;
   const int n = asked.solutions.count;
-  if (const int wanted = asked.shifted ? 1 : n; asked.sources.count != wanted)
-    refuse("sources", fmt::format("{} sources for {} solutions", asked.sources.count, n),
-           asked.shifted ? "multishift solves for one source" : "give as many sources as solutions");
+  take(asked);
   asked.masses = op.masses_for(n, o.masses);
   asked.relative = values_of(o.relative_tolerances, n, 0);
   asked.scales = values_of(o.solution_scales, n, 1);
   asked.tolerances = values_of(o.tolerances, n, op.config.solver.tolerance);
   const double most = *std::max_element(asked.tolerances.begin(), asked.tolerances.end());
-  const bool any_relative = std::any_of(asked.relative.begin(), asked.relative.end(), [](double target) { return target > 0; });
+  const bool any_relative = std::ranges::any_of(asked.relative, is_asked);
+  if (any_relative && asked.source)
+    refuse("relative_tolerances", "they are for sources in memory", "make it with qs_operator_source, and solve with qs_operator_solve");
   for (std::size_t v = 0; v < asked.masses.size(); ++v) {
     double& tolerance = asked.tolerances[v];
     const double relative = asked.relative[v];
@@ -77,7 +106,8 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
 /// The calls of all ranks are of one solve.
 void require_same_everywhere(const Asked& asked) {
   app::require_same_settings_everywhere(
-      app::setting_line("sources", asked.sources.count) + app::setting_line("solutions", asked.solutions.count) +
+      app::setting_line("sources", asked.sources.count) + app::setting_line("source", asked.source ? text_of(*asked.source) : "none") +
+      app::setting_line("columns", asked.columns) + app::setting_line("solutions", asked.solutions.count) +
       app::setting_line("parity", static_cast<int>(asked.parity)) + app::setting_line("use_guess", asked.guess) +
       app::setting_line("masses", asked.masses) + app::setting_line("tolerances", asked.tolerances) +
       app::setting_line("relative_tolerances", asked.relative) + app::setting_line("solution_scales", asked.scales));
@@ -136,9 +166,15 @@ struct Solved {
   std::vector<double> relative;  ///< empty: not asked for
 };
 
+/// Right-hand sides of a group.
+struct GroupSources {
+  LoadSources load;
+  VectorArrays arrays;  ///< of those in memory
+};
+
 /// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
 /// goes on to a residual that is smaller by as much.
-Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const VectorArrays& sources, const VectorArrays& solutions,
+Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const GroupSources& sources, const VectorArrays& solutions,
                    const runtime::Team& team) {
   const auto n = static_cast<std::size_t>(solutions.count);
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
@@ -153,15 +189,15 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   const auto solve = [&](const VectorArrays& to, qs_parity sites) {
     SolveRequest request{.tolerances = tolerances, .parity = {}};
     if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
-    if (guess) request.guess = [&](const Field& field) { load(field, guesses, guessed); };
-    const LoadSources load_sources = [&](const Field& field) { load(field, sources, asked.parity); };
+    Loading loading(guesses, guessed, true);
+    if (guess) request.guess = [&](const Field& field) { loading.load(field); };
     const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) { store(to, {&solved.even, &solved.odd}, sites); };
-    return solver.solve(load_sources, masses, {}, {}, {}, use, request);
+    return solver.solve(sources.load, masses, {}, {}, {}, use, request);
   };
-  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return {solve(results, asked.parity), {}};
+  if (std::ranges::none_of(relative, is_asked)) return {solve(results, asked.parity), {}};
   // In double precision, whatever the caller's is, and on all sites: a solve goes on where the one before has ended, and M x is of all.
   std::vector<HostField> x = zero_fields(n, asked.components, solutions.box), b = zero_fields(n, asked.components, solutions.box);
-  copy(VectorArrays::to_write(b), sources, asked.parity, team);
+  copy(VectorArrays::to_write(b), sources.arrays, asked.parity, team);
   const VectorArrays kept = VectorArrays::to_write(x);
   Solved solved{solve(kept, QS_BOTH), {}};
   guesses = kept;
@@ -230,37 +266,73 @@ std::string shortfall_of(const Asked& asked, std::size_t number, const Solved& s
   return fmt::format("|b - M x| / |b| = {:.3e} above {:g}", solved.results[v].true_residual, asked.tolerances[number]);
 }
 
+/// Of a solve for all its columns in their order at one mass.
+std::optional<Source> propagator_source(const Asked& asked) {
+  std::vector<int> all(static_cast<std::size_t>(asked.components));
+  std::iota(all.begin(), all.end(), 0);
+  const auto is_other = [&](double mass) { return mass != asked.masses[0]; };
+  return asked.columns == all && std::ranges::none_of(asked.masses, is_other) ? asked.source : std::nullopt;
+}
+
+/// Links for smeared sources; none where they are not.
+std::optional<QuarkSmearers> smearers_of(Operator& op, const Asked& asked) {
+  if (!asked.source || !asked.source->smearing) return std::nullopt;
+  app::RunConfig config = op.config;
+  config.source = *asked.source;
+  if (op.deflation != nullptr) app::count_projector(config, op.deflation->header);
+  op.require_room_for(config);
+  return std::optional<QuarkSmearers>(std::in_place, *op.decomposition, op.links, config.smearings());
+}
+
 qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   const Box part = op.decomposition->part();
   const runtime::Team& team = op.context->session->cpu_team();
   // Relative residuals are taken by the host.
-  const bool by_tasks = std::ranges::all_of(asked.relative, [](double target) { return target == 0; });
+  const bool by_tasks = std::ranges::none_of(asked.relative, is_asked);
   const std::optional<int> gpu = by_tasks ? Lattice::only_gpu(*op.decomposition) : std::nullopt;
   op.last.clear();
+  op.last_source.reset();
   std::string& failure = op.context->failure;
   failure.clear();
   // As many as the plan of memory counts with. Masses of one Krylov space go together, however many.
   const int together = asked.shifted ? most_vectors : op.config.nrhs;
   // A solution may take the place of the one source, which further groups need.
   std::vector<HostField> kept;
-  if (asked.shifted && asked.solutions.count > together) {
+  if (asked.shifted && !asked.source && asked.solutions.count > together) {
     std::optional<CallersVectors> source;
     op.context->job->together([&] { source.emplace(asked.sources, 0, 1, asked.components, part, asked.parity, true, std::nullopt); });
     kept = zero_fields(1, asked.components, part);
     copy(VectorArrays::to_write(kept), source->here(), asked.parity, team);
   }
+  const std::optional<QuarkSmearers> smearers = smearers_of(op, asked);
   for (int first = 0; first < asked.solutions.count; first += together) {
     const int n = std::min(together, asked.solutions.count - first);
+    const runtime::Settled settled;
     std::optional<CallersVectors> sources, solutions;
+    std::optional<SourceColumns> columns;
+    std::optional<Loading> loading;
     op.context->job->together([&] {
-      if (kept.empty())
+      if (!asked.source && kept.empty())
         sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
       solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess, gpu);
     });
-    VectorArrays right = kept.empty() ? sources->here() : VectorArrays::to_read(kept);
-    if (asked.shifted) {
-      right.count = n;
-      right.data.fill(right.data[0]);
+    GroupSources right;
+    if (asked.source) {
+      std::vector<SourceColumn> of_group;
+      for (int v = first; v < first + n; ++v) of_group.push_back({*asked.source, asked.columns[static_cast<std::size_t>(v)]});
+      columns.emplace(*op.decomposition, std::move(of_group), smearers ? &*smearers : nullptr);
+      right.load = [&](const Field& field) {
+        if (is_in(asked.parity, field.parity())) columns->submit(field);
+        else blas::submit<blas::Fill>({&field}, {0.0});
+      };
+    } else {
+      right.arrays = kept.empty() ? sources->here() : VectorArrays::to_read(kept);
+      if (asked.shifted) {
+        right.arrays.count = n;
+        right.arrays.data.fill(right.arrays.data[0]);
+      }
+      loading.emplace(right.arrays, asked.parity, !asked.shifted);  // shifted systems take one parity after the other
+      right.load = [&](const Field& field) { loading->load(field); };
     }
     const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), right, solutions->here(), team);
     solutions->give_back();
@@ -273,6 +345,7 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       op.last.push_back(result);
     }
   }
+  op.last_source = propagator_source(asked);
   return failure.empty() ? QS_OK : QS_NOT_CONVERGED;
 }
 
@@ -296,17 +369,35 @@ const char* qs_reason_text(qs_reason reason) {
   return "";
 }
 
-qs_status qs_operator_solve(qs_operator* op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions,
-                            qs_result* results) {
+namespace {
+
+template <class TakeSources>
+qs_status solve_call(qs_operator* op, const qs_solve_options* options, const qs_vectors* solutions, qs_result* results,
+                     TakeSources&& take) {
   return call(op ? op->context.get() : nullptr, std::function<qs_status()>([&] {
                 Asked asked;
                 op->context->job->together([&] {
-                  asked = asked_of(*op, options, sources, solutions);
+                  asked = asked_of(*op, options, solutions, take);
                   if (results != nullptr) require_size(*results, "results");
                 });
                 require_same_everywhere(asked);
                 return solve(*op, asked, results);
               }));
+}
+
+}  // namespace
+
+qs_status qs_operator_solve(qs_operator* op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions,
+                            qs_result* results) {
+  return solve_call(op, options, solutions, results, [&](Asked& asked) {
+    require(sources, "sources");
+    take_sources(asked, *sources);
+  });
+}
+
+qs_status qs_operator_propagate(qs_operator* op, const char* source, const int* columns, const qs_solve_options* options,
+                                const qs_vectors* solutions, qs_result* results) {
+  return solve_call(op, options, solutions, results, [&](Asked& asked) { take_columns(asked, *op, source, columns); });
 }
 
 qs_status qs_operator_history(const qs_operator* op, int number, const double** values, size_t* count) try {

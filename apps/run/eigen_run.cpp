@@ -301,6 +301,8 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   report.residuals = header.residuals;
   write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();
+  const auto is_on_gpu = [&](int block) { return decomposition.block(block).owner < session.gpu_count(); };
+  if (std::ranges::none_of(decomposition.local(), is_on_gpu)) run.basis_memory = BasisMemory::host;  // CPUs have no other
   job.on_root([&] {
     if (!config.json.empty()) write_json(config.json, report, run);
   });

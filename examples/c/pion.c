@@ -37,21 +37,16 @@ int main(int argc, char **argv) {
   check(qs_operator_create(gauge, "wilson", settings, 2, &wilson));
 
   const size_t numbers = (size_t)lattice[0] * lattice[1] * lattice[2] * lattice[3] * 12 * 2;
-  double *const memory = calloc(2 * columns * numbers, sizeof *memory);
-  void *source[columns], *solution[columns];
+  double *const memory = malloc(columns * numbers * sizeof *memory);
+  void *solution[columns];
   if (memory == NULL) return QS_ERROR_ENVIRONMENT;
-  for (int i = 0; i < columns; ++i) {
-    source[i] = memory + i * numbers;
-    solution[i] = memory + (columns + i) * numbers;
-  }
-  const qs_vectors sources = {.struct_size = sizeof sources, .data = source, .count = columns};
+  for (int i = 0; i < columns; ++i) solution[i] = memory + i * numbers;
   const qs_vectors solutions = {.struct_size = sizeof solutions, .data = solution, .count = columns};
 
   qs_result results[columns];
   memset(results, 0, sizeof results);
   results[0].struct_size = sizeof results[0];
-  check(qs_operator_source(wilson, "point:0,0,0,0", NULL, &sources));
-  check(qs_operator_solve(wilson, NULL, &sources, &solutions, results));
+  check(qs_operator_propagate(wilson, "point:0,0,0,0", NULL, NULL, &solutions, results));
   for (int i = 0; i < columns; ++i) printf("# column %d: %d iterations, residual %.3e\n", i, results[i].iterations, results[i].residual);
 
   qs_correlators *mesons;

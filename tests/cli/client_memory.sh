@@ -25,11 +25,12 @@ LD_PRELOAD=$PWD/libfaults.so ./start_faults >out.txt 2>err.txt || { tail -n 5 er
 cat err.txt
 
 # Nothing is suppressed: StarPU, hwloc and MPI leave nothing behind that is lost.
-if command -v valgrind >/dev/null; then
-  timeout 900 valgrind --quiet --leak-check=full --show-leak-kinds=definite,possible --errors-for-leak-kinds=definite,possible --error-exitcode=9 \
-    ./loop 2 >out.txt 2>err.txt || { head -n 100 err.txt; die "valgrind"; }
-else
+if ! command -v valgrind >/dev/null; then
   echo "SKIPPED valgrind: it is not there"
+elif ! timeout 900 valgrind --quiet --leak-check=full --show-leak-kinds=definite,possible --errors-for-leak-kinds=definite,possible --error-exitcode=9 \
+  ./loop 2 >out.txt 2>err.txt; then
+  grep -q 'CPU kernels: this build has none for this processor' err.txt || { head -n 100 err.txt; die "valgrind"; }
+  echo "SKIPPED valgrind: it has no AVX-512, and this build (QUARKSTAR_ARCHITECTURES) no kernels without"
 fi
 
 # The client alone is built with it: it sees all allocations, and accesses of the client and of the C library's functions.

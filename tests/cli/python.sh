@@ -2,7 +2,7 @@
 # The Python package: its own tests, and the examples, whose numbers are those of the command.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 source "$here/clients.bash"
-needs_library libquarkstar.so.0
+needs_library libquarkstar.so.0 cc
 library=$(dirname "$QUARKSTAR")/libquarkstar.so.0
 find_python
 [ -n "$python" ] || { echo "no python3 with numpy"; exit 77; }
@@ -11,6 +11,21 @@ export PYTHONPATH=$source_folder/apps/python QUARKSTAR_LIBRARY=$library QUARKSTA
 # One arena of glibc's, because memory is compared (client_memory.sh).
 MALLOC_ARENA_MAX=1 "$python" "$source_folder/tests/clients/python_test.py" >python.txt 2>&1 || { cat python.txt; die "the package's tests"; }
 grep -E 'skipped' python.txt || true
+
+# A library of another version is named.
+cc -shared -o other.so -x c - <<<'const char *qs_version(void) { return "0"; }'
+QUARKSTAR_LIBRARY=$PWD/other.so "$python" -c 'import quarkstar' >other.txt 2>&1 && die "a library of another version is taken"
+grep -q "ImportError: .*other.so is of another version than this package: it has no qs_" other.txt || { cat other.txt; die "a library of another version"; }
+# Installed by pip, without a word of where things are, from a copy, since it writes into the tree.
+if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
+  mkdir -p tree/apps && cp "$source_folder"/{setup.py,pyproject.toml} tree && cp -r "$source_folder/apps/python" tree/apps
+  "$python" -m pip install --quiet --no-index --no-deps --no-build-isolation --target site ./tree >pip.txt 2>&1 || { cat pip.txt; die "pip install ."; }
+  (cd site && env -u QUARKSTAR_LIBRARY PYTHONPATH="$PWD" "$python" -c '
+import os, quarkstar as qs
+assert os.path.dirname(qs.__file__) == os.getcwd() + "/quarkstar" and qs.version().startswith("quarkstar "), qs.__file__') || die "the package that pip installs"
+else
+  echo "skipped: pip install . (no pip, setuptools or wheel)"
+fi
 
 "$python" "$source_folder/examples/python/pion_mass.py" --demo --plot pion.png >pion.txt || die "pion_mass.py"
 make_configuration  # the first of the two
@@ -56,6 +71,17 @@ with qs.wilson(U, kappa=0.12, tol=1e-8) as D:
                            momenta=[(0, 0, 0), (0, 0, 1)], sinks=["point", "gaussian:1,4"])
 told = {name: [complex(*value) for value in values] for name, values in json.load(open("three.json"))["correlators"].items() if "_3pt_" in name}
 assert len(told) == 72 and {name: list(values) for name, values in mine.items()} == told, sorted(set(mine) ^ set(told))
+EOF
+# Smeared sources, of which no array is made: the bits of the command.
+expect 0 '^wrote smeared.json' solve --gauge lattice.ildg --kappa 0.12 --tol 1e-8 --threads 1 --source gaussian:1,0,2,3,1.2,4,0.5,2 --correlators mesons \
+  --json smeared.json
+"$python" - <<'EOF' || die "a smeared source: the command has other bits"
+import json, quarkstar as qs
+U = qs.read_gauge("lattice.ildg")
+with qs.wilson(U, kappa=0.12, tol=1e-8) as D:
+    mine = qs.mesons(D.propagator(source="gaussian:1,0,2,3,1.2,4,0.5,2"))
+told = json.load(open("smeared.json"))["correlators"]
+assert len(told) == 17 and {name: list(values) for name, values in mine.items()} == told, sorted(set(mine) ^ set(told))
 EOF
 # Eigenvectors: the file of the command, byte for byte, and a deflated solve with its residuals.
 expect 0 '^wrote modes.h5' eigen --gauge lattice.ildg --action naive --modes 8 --threads 1 --out modes.h5

@@ -576,6 +576,68 @@ static void many(qs_gauge *gauge) {
   free_fields(image);
 }
 
+/* Columns of sources that the library makes: the bits of a solve for arrays of them, of which kind they are, and of a part of them. */
+static void propagates(qs_gauge *gauge, const char *action, int components) {
+  const size_t reals = (size_t)sites * (size_t)components * 2;
+  const qs_setting settings[] = {{components == 12 ? "kappa" : "mass", components == 12 ? "0.11" : "0.4"}, {"nrhs", "2"}};
+  qs_operator *op = NULL, *shifts = NULL;
+  OK(qs_operator_create(gauge, action, settings, 2, &op));
+  fields *b = new_fields(components, reals), *x = new_fields(components, reals), *y = new_fields(components, reals);
+  const char *const sources[] = {"point:1,0,2,3", "wall:2,0,1,0", "random:5,9"};
+  for (int i = 0; i < 3; ++i) {
+    OK(qs_operator_source(op, sources[i], NULL, &b->vectors));
+    OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+    qs_result results[12] = {{.struct_size = sizeof(qs_result)}};
+    OK(qs_operator_propagate(op, sources[i], NULL, NULL, &y->vectors, results));
+    CHECK(memcmp(x->memory, y->memory, (size_t)components * reals * sizeof(double)) == 0);
+    CHECK(results[components - 1].iterations > 1 && results[components - 1].residual <= 1e-10);
+  }
+  const int some[] = {2, 0};
+  qs_solve_options options = {.struct_size = sizeof options, .parity = QS_ODD};
+  y->vectors.count = 2;
+  x->vectors.count = b->vectors.count = 3;
+  memset(y->memory, 0, reals * sizeof(double));
+  memset(x->memory, 0, reals * sizeof(double));
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, NULL));
+  OK(qs_operator_propagate(op, sources[2], some, &options, &y->vectors, NULL));
+  for (size_t i = 0; i < reals; ++i)
+    if (parity_of((int)(i / (size_t)(2 * components)))) CHECK(of(y, 0)[i] == of(x, 2)[i] && of(y, 1)[i] == of(x, 0)[i]);
+  const int wrong[] = {0, components};
+  FAILS(QS_ERROR_INPUT, components == 12 ? "column 12" : "column 3", "columns", qs_operator_propagate(op, sources[0], wrong, NULL, &y->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "NULL", "source", qs_operator_propagate(op, NULL, NULL, NULL, &y->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "NULL", "solutions", qs_operator_propagate(op, sources[0], NULL, NULL, NULL, NULL));
+  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_propagate(NULL, sources[0], NULL, NULL, &y->vectors, NULL));
+  const double relative[] = {1e-3, 1e-3};
+  options.relative_tolerances = relative;
+  FAILS(QS_ERROR_INPUT, "for sources in memory", "relative_tolerances", qs_operator_propagate(op, sources[0], NULL, &options, &y->vectors, NULL));
+
+  /* A smeared point, which is M x, is in its time slice, and there at many sites. */
+  y->vectors.count = 1;
+  OK(qs_operator_propagate(op, "gaussian:1,0,2,3,1.5,4", some, NULL, &y->vectors, NULL));
+  x->vectors.count = 1;
+  OK(qs_operator_apply(op, NULL, &y->vectors, &x->vectors));
+  double in_slice = norm2(of(x, 0) + reals / 8 * 3, reals / 8), all = norm2(of(x, 0), reals);
+  CHECK(in_slice > (1 - 1e-9) * all && all > 0.01 && all < 0.9);
+  FAILS(QS_ERROR_INPUT, "links", "source", qs_operator_source(op, "gaussian:1,0,2,3,1.5,4", NULL, &y->vectors));
+
+  if (components == 3) {
+    const qs_setting two[] = {{"masses", "0.2,0.6"}, {"solver", "multishift"}};
+    OK(qs_operator_create(gauge, action, two, 2, &shifts));
+    x->vectors.count = y->vectors.count = 2;
+    b->vectors.count = 1;
+    OK(qs_operator_source(shifts, "point:1,0,2,3", some, &b->vectors));
+    OK(qs_operator_solve(shifts, NULL, &b->vectors, &x->vectors, NULL));
+    OK(qs_operator_propagate(shifts, "point:1,0,2,3", some, NULL, &y->vectors, NULL));
+    CHECK(memcmp(x->memory, y->memory, 2 * reals * sizeof(double)) == 0);
+    FAILS(QS_ERROR_INPUT, "for one of them", "columns", qs_operator_propagate(shifts, "point:1,0,2,3", NULL, NULL, &y->vectors, NULL));
+  }
+  qs_operator_free(op);
+  qs_operator_free(shifts);
+  free_fields(b);
+  free_fields(x);
+  free_fields(y);
+}
+
 /* An action with a fifth dimension: a solve for vectors of four dimensions, which its operator does not work on. */
 static void fifth_dimension(qs_gauge *gauge, const char *name) {
   const qs_setting settings[] = {{"mass", "0.3"}, {"ls", "4"}};
@@ -592,14 +654,13 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &result));
   CHECK(result.reason == QS_REASON_CONVERGED);
   FAILS(QS_ERROR_INPUT, "five dimensions", "op", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));
-  FAILS(QS_ERROR_INPUT, "its last solve was of 1 columns", "op", qs_operator_residual_mass(op, "point:0,0,0,0", NULL, &none));
+  FAILS(QS_ERROR_INPUT, "was not for the propagator of point:0,0,0,0", "source", qs_operator_residual_mass(op, "point:0,0,0,0", NULL, &none));
   free_fields(x);
 
   /* The ratio of two sums of squares, both of all columns. */
   x = new_fields(12, reals);
   b->vectors.count = 12;
-  OK(qs_operator_source(op, "point:0,0,0,1", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  OK(qs_operator_propagate(op, "point:0,0,0,1", NULL, NULL, &x->vectors, NULL));
   double mass = 0, above = 0, below = 0;
   qs_correlators *midpoints = NULL;
   OK(qs_operator_residual_mass(op, "point:0,0,0,1", &mass, &midpoints));
@@ -618,7 +679,31 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   CHECK(fabs(mass * below / above - 1) < 1e-12);
   qs_correlators_free(midpoints);
   FAILS(QS_ERROR_INPUT, "outside", "source", qs_operator_residual_mass(op, "point:0,0,0,99", &mass, NULL));
-  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_residual_mass(NULL, "point:0,0,0,0", &mass, NULL));
+
+  /* Of no other source, and of no other solves. */
+  FAILS(QS_ERROR_INPUT, "propagator of point:0,0,1,1", "source", qs_operator_residual_mass(op, "point:0,0,1,1", &mass, NULL));
+  const qs_setting pion = {"three-points", "pion:2"};
+  OK(qs_operator_three_points(op, "point:0,0,0,1", &pion, 1, &x->vectors, &midpoints)); /* twelve sequential columns */
+  qs_correlators_free(midpoints);
+  FAILS(QS_ERROR_INPUT, "propagator of", "source", qs_operator_residual_mass(op, "point:0,0,0,1", &mass, NULL));
+  OK(qs_operator_source(op, "point:0,0,0,1", NULL, &b->vectors));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &b->vectors, NULL)); /* with the same solutions */
+  CHECK(memcmp(b->memory, x->memory, 12 * reals * sizeof(double)) == 0);
+  FAILS(QS_ERROR_INPUT, "propagator of", "source", qs_operator_residual_mass(op, "point:0,0,0,1", &mass, NULL));
+  double masses[12];
+  int columns[12];
+  for (int column = 0; column < 12; ++column) masses[column] = column == 7 ? 0.4 : 0.3, columns[column] = 11 - column;
+  const qs_solve_options two_masses = {.struct_size = sizeof two_masses, .masses = masses};
+  OK(qs_operator_propagate(op, "point:0,0,0,1", NULL, &two_masses, &x->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "propagator of", "source", qs_operator_residual_mass(op, "point:0,0,0,1", &mass, NULL));
+  OK(qs_operator_propagate(op, "point:0,0,0,1", columns, NULL, &x->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "propagator of", "source", qs_operator_residual_mass(op, "point:0,0,0,1", &mass, NULL));
+  CHECK(memcmp(of(x, 0), of(b, 11), reals * sizeof(double)) == 0);
+  const qs_setting hopeless[] = {{"mass", "0.3"}, {"ls", "4"}, {"max-iterations", "2"}};
+  qs_operator_free(op);
+  OK(qs_operator_create(gauge, name, hopeless, 3, &op));
+  FAILS(QS_NOT_CONVERGED, "after 2 iterations", "", qs_operator_propagate(op, "point:0,0,0,1", NULL, NULL, &x->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "have converged", "op", qs_operator_residual_mass(op, "point:0,0,0,1", &mass, NULL));
   qs_operator_free(op);
   free_fields(b);
   free_fields(x);
@@ -626,8 +711,15 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
 
 /* Every action that there is: a solve of one parity is that part of a solve of both, and <b, M c> = <M^+ b, c>. */
 static void all_actions(qs_gauge *gauge) {
+  CHECK(qs_action_setting("none", 0, NULL) == NULL && qs_action_setting(NULL, 0, NULL) == NULL && qs_action_setting("wilson", -1, NULL) == NULL);
   for (int number = 0; qs_action_name(number) != NULL; ++number) {
     const char *const name = qs_action_name(number);
+    int has_tol = 0, count = 0;
+    for (const char *key, *help; (key = qs_action_setting(name, count, &help)) != NULL; ++count) {
+      has_tol += strcmp(key, "tol") == 0;
+      CHECK(strlen(key) > 0 && strlen(help) > 0 && key == qs_action_setting(name, count, NULL));
+    }
+    CHECK(has_tol == 1);
     if (strcmp(name, "domain-wall") == 0 || strcmp(name, "moebius") == 0) {
       fifth_dimension(gauge, name);
       continue;
@@ -690,6 +782,7 @@ static void on_links(qs_gauge *gauge, qs_operator *hisq) {
   options.solution_scales = &twice;
   OK(qs_operator_solve(op, &options, &b->vectors, &y->vectors, NULL));
   for (size_t i = 0; i < sites * 6; ++i) CHECK(of(y, 0)[i] == 2 * of(x, 0)[i]);
+  FAILS(QS_ERROR_INPUT, "no links to smear", "source", qs_operator_propagate(op, "gaussian:0,0,0,0,1,2", NULL, NULL, &x->vectors, NULL));
   options.use_guess = 1; /* which is the solution, scaled */
   qs_result results[2] = {{.struct_size = sizeof(qs_result)}, {.struct_size = sizeof(qs_result)}};
   OK(qs_operator_solve(op, &options, &b->vectors, &y->vectors, results));
@@ -1001,6 +1094,8 @@ int main(void) {
   refusals(session, gauge, w);
   together(gauge);
   many(gauge);
+  propagates(gauge, "wilson", 12);
+  propagates(gauge, "hisq", 3);
   all_actions(gauge);
   contractions(gauge, w);
   three_points(gauge, w, s);

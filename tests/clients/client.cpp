@@ -1,10 +1,11 @@
 // A client of the C library in C++: the Wilson equation, checked by loops that know the operator from its definition; links and fat links
-// through files; messages through the log.
+// through files; messages through the log; calls of several threads, which take turns.
 #include "client.h"
 
 #include <algorithm>
 #include <complex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -58,6 +59,39 @@ Struct sized() {
 }
 
 void keep(void* user, int, const char* message) { static_cast<std::string*>(user)->append(message).append("\n"); }
+
+/// Threads that solve with one operator, and others whose calls fail: each gets its own solution, and is told of its own error.
+void several_threads(qs_gauge* gauge, qs_operator* op) {
+  const auto solution_of = [op](int number) {
+    std::vector<Complex> b(sites * 12), x(sites * 12);
+    b[static_cast<std::size_t>(number)] = 1;
+    void *source = b.data(), *solution = x.data();
+    auto sources = sized<qs_vectors>(), solutions = sized<qs_vectors>();
+    sources.count = solutions.count = 1;
+    sources.data = &source;
+    solutions.data = &solution;
+    OK(qs_operator_solve(op, nullptr, &sources, &solutions, nullptr));
+    return x;
+  };
+  constexpr int solvers = 3, wrong = 2, times = 4;
+  std::vector<std::vector<Complex>> alone;
+  for (int i = 0; i < solvers; ++i) alone.push_back(solution_of(i));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < solvers; ++i)
+    threads.emplace_back([&, i] {
+      for (int time = 0; time < times; ++time) CHECK(solution_of(i) == alone[static_cast<std::size_t>(i)]);
+      CHECK(qs_error_message()[0] == '\0');
+    });
+  for (int i = 0; i < wrong; ++i)
+    threads.emplace_back([&, i] {
+      const std::string kappa = i == 0 ? "-1" : "-2";
+      const qs_setting setting = {"kappa", kappa.c_str()};
+      qs_operator* none = nullptr;
+      for (int time = 0; time < times; ++time)
+        FAILS(QS_ERROR_INPUT, kappa.c_str(), "kappa", qs_operator_create(gauge, "wilson", &setting, 1, &none));
+    });
+  for (std::thread& thread : threads) thread.join();
+}
 
 }  // namespace
 
@@ -126,6 +160,7 @@ int main() {
   for (std::size_t k = 0; k < image.size(); ++k) r2 += std::norm(b[k] - image[k]);
   CHECK(std::sqrt(r2) < 1e-10 && std::abs(std::sqrt(r2) - result.residual) < 1e-14);
 
+  several_threads(read, op);
   for (qs_gauge* g : {gauge, read, fat, naik, cold}) qs_gauge_free(g);
   qs_operator_free(op);
   OK(qs_session_close(session));

@@ -125,6 +125,10 @@ static void solves(qs_operator *op, int components, qs_layout layout, qs_precisi
   same(&b->array);
   OK(qs_operator_solve(op, &options, &b->host, &x->host, NULL));
   same(&x->array);
+  /* Of columns that the library makes. */
+  OK(qs_operator_propagate(op, "point:1,2,3,5", NULL, &options, &x->gpu, NULL));
+  OK(qs_operator_propagate(op, "point:1,2,3,5", NULL, &options, &x->host, NULL));
+  same(&x->array);
   /* From one place to the other, and an image. */
   pair *const image = new_pair(n, components, layout, precision, 3);
   const qs_apply_options how = {.struct_size = sizeof how, .parity = parity};

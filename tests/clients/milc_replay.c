@@ -557,6 +557,7 @@ static void several_sources(const links *l) {
   CHECK(final < 1e-8 && iterations > 10);
   /* As later versions of MILC call it, without vectors that deflate. */
   QudaEigensolverArgs_t deflation;
+  CHECK(sizeof deflation == 1192); /* MILC writes this number, and file names as long as its own, into it */
   memset(&deflation, 0xff, sizeof deflation);
   deflation.n_ev_deflate = 0;
   void *again[n] = {new_vector(), new_vector(), new_vector()};

@@ -161,6 +161,11 @@ class Device(unittest.TestCase):
         for layout in ("lexicographic", "pyquda"):
             with qs.naive(self.U, mass=0.4) as D:
                 S = D.propagator(point=(0, 1, 2, 3), layout=layout)
+                out = Array(np.zeros_like(S.array))
+                made = D.propagator(point=(0, 1, 2, 3), layout=layout, out=out)
+                self.assertEqual(made.array.pointer, out.pointer)
+                np.testing.assert_array_equal(out.read(), S.array)
+                np.testing.assert_array_equal(qs.mesons(made).pion5, qs.mesons(S).pion5)
             there = qs.Propagator(Array(S.array), S.source, S.action, S.layout, S.gauge)
             np.testing.assert_array_equal(qs.mesons(there).pion5, qs.mesons(S).pion5)
 

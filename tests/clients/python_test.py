@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import pathlib
+import pydoc
 import resource
 import subprocess
 import sys
@@ -172,6 +173,12 @@ class Package(unittest.TestCase):
             self.refused("a basis in half precision", "basis-precision", lambda: qs.eigenvectors(D, modes=8, basis_precision="half"))
             self.refused("'disk' is unknown", "basis-memory", lambda: qs.eigenvectors(D, modes=8, basis_memory="disk"))
             self.refused("'quarter' is unknown", "store", lambda: qs.eigenvectors(D, modes=8, store="quarter"))
+            S = D.propagator(point=(0, 0, 0, 0))
+            self.refused("masses: 1 numbers for 2 propagators", "masses", lambda: qs.low_mode_averages(D, [S, S], masses=[0.005]))
+            with qs.naive(self.U, masses=[0.005, 0.1]) as two, qs.read_eigenvectors(two, folder / "modes.h5") as again:
+                two.deflate(again)
+                propagators = [qs.Propagator(S.array, S.source, S.action, S.layout, two.gauge)] * 3
+                self.refused("the operator has 2 masses for 3 propagators", "masses", lambda: qs.low_mode_averages(two, propagators))
             D.deflate(None)
             np.testing.assert_array_equal(D.solve(b), x)
             self.refused("0 of them", "modes", lambda: qs.eigenvectors(D, modes=0))
@@ -310,6 +317,34 @@ class Package(unittest.TestCase):
         self.assertEqual(S.array.shape, (3, 8, 4, 4, 4, 3))
         np.testing.assert_allclose(pion, (np.abs(S.array) ** 2).sum(axis=(0, 2, 3, 4, 5)), rtol=1e-13)
 
+    def test_help(self) -> None:
+        # What help() says is enough to write the snippet.
+        text = pydoc.plain(pydoc.render_doc(qs))
+        for words in ('U = qs.read_gauge("lat.1000")', "with qs.hisq(U, mass=0.05, tol=1e-10) as D:", "read_gauge(path", "mesons(propagator",
+                      "propagator(self, point", "class SolveReport", "generate(lattice", "relative_residual", "a4p"):
+            self.assertIn(words, text)
+        text = pydoc.plain(pydoc.render_doc(qs.twisted_mass))
+        self.assertIn("twisted_mass(gauge: Gauge, **settings: Any) -> Operator", text.replace("'", ""))
+        self.assertIn("of the action twisted-mass", text)
+        for name in qs.actions():
+            known = qs.settings(name)
+            self.assertTrue({"tol", "solver", "precision", "max_iterations"} < set(known) and not {"action", "json", "workers"} & set(known))
+            self.assertEqual("kappa" in known, qs.components(name) == 12 and "ls" not in known, name)
+            for key, line in known.items():
+                self.assertTrue(key.isidentifier() and len(line) > 5 and "\n" not in line, (key, line))
+        self.assertIn("\n    csw: ", pydoc.plain(pydoc.render_doc(qs.clover)))
+        self.refused("there is no action 'none'", "action", lambda: qs.settings("none"))
+
+    def test_closed_gauge(self) -> None:
+        b = random_vectors(1, 3, 23)[0]
+        with qs.gauge(self.U.links()) as U:
+            D = qs.naive(U, mass=1.0, tol=1e-3)
+            S = D.propagator(wall=0)
+        D.solve(b)  # operators have links of their own
+        D.close()
+        for call in (lambda: U.plaquette(), lambda: qs.naive(U, mass=1.0), lambda: qs.mesons(S)):
+            self.refused("gauge: it has been closed", "gauge", call)
+
     def test_all_actions(self) -> None:
         for name in qs.actions():
             function = getattr(qs, name.replace("-", "_"))
@@ -397,6 +432,35 @@ class Package(unittest.TestCase):
         with qs.wilson(self.U, kappa=0.11, max_iterations=2) as D:
             error = self.refused("sequential source pion:3", "", lambda: qs.three_points(D, S, "pion:3"))
             self.assertIsInstance(error, qs.NotConverged)
+
+    def test_sources(self) -> None:
+        with qs.naive(self.U, mass=0.4) as D:
+            S = D.propagator(point=(1, 0, 2, 3))
+            b = np.zeros_like(S.array)
+            for colour in range(3):
+                b[colour, 3, 2, 0, 1, colour] = 1
+            np.testing.assert_array_equal(D.solve(b), S.array)
+            out = np.empty_like(b, np.complex64)
+            self.assertIs(D.propagator(point=(1, 0, 2, 3), out=out).array, out)
+            np.testing.assert_array_equal(out, S.array.astype(np.complex64))
+            self.refused("out: shape (3, 8, 4, 4, 4, 4, 3)", "out", lambda: D.propagator(wall=0, out=np.empty((3, 8, 4, 4, 4, 4, 3), complex)))
+            self.refused("out: dtype float64", "out", lambda: D.propagator(wall=0, out=np.empty(b.shape)))
+            for wrong in (np.empty((*b.shape, 2), complex)[..., 0], np.broadcast_to(0j, b.shape)):
+                self.refused("out: it cannot be written as it is", "out", lambda: D.propagator(wall=0, out=wrong))
+            # A smeared point: (1 + w sum over space of hops - 6 w)^n of it, w = sigma^2 / (4 n).
+            S = D.propagator(source="gaussian:1,0,2,3,1.2,3")
+            links, weight = self.U.links(), 1.2**2 / 12
+            for _ in range(3):
+                hops = -6 * b
+                for mu in range(3):  # the axis of x is the last but one of b's
+                    u, axis = links[..., mu, :, :], 4 - mu
+                    hops += np.einsum("tzyxij,ctzyxj->ctzyxi", u, np.roll(b, -1, axis))
+                    hops += np.roll(np.einsum("tzyxji,ctzyxj->ctzyxi", u.conj(), b), 1, axis)
+                b = b + weight * hops
+            self.assertLess(np.abs(D @ S.array - b).max(), 1e-9)
+            self.assertEqual(len(qs.mesons(S).pion5), 8)
+        with qs.naive(self.U, masses=[0.2, 0.5], solver="multishift") as D:
+            self.refused("multishift solves for one of them", "columns", lambda: D.propagator(point=(0, 0, 0, 0)))
 
     def test_pyquda_propagator(self) -> None:
         with qs.wilson(self.U, kappa=0.11) as D:
@@ -503,6 +567,8 @@ class Package(unittest.TestCase):
             pion = qs.mesons(S).pion
             np.testing.assert_allclose(c.pion_residual_mass, c.pion_midpoint / pion, rtol=1e-12)
             self.assertAlmostEqual(mass, c.pion_midpoint[1:].sum() / pion[1:].sum(), places=12)
+            elsewhere = qs.Propagator(S.array, "point:1,0,2,4", S.action, S.layout, S.gauge, S.report)
+            self.refused("the last solve was not for the propagator of point:1,0,2,4", "source", lambda: qs.residual_mass(D, elsewhere))
             D.solve(S.array[0])
             self.refused("propagator: it is not what the operator has solved for last", "propagator", lambda: qs.residual_mass(D, S))
         with qs.wilson(self.U, kappa=0.11, tol=1e-4) as D:

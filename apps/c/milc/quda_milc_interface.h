@@ -86,14 +86,14 @@ typedef struct {
   int laplaceDim;
 } QudaTwoLinkQuarkSmearArgs_t;
 
-/* Of deflated solves. n_ev_deflate alone is looked at. */
+/* Of deflated solves, 1192 bytes, as MILC says. n_ev_deflate alone is looked at. */
 typedef struct {
   size_t struct_size;
   int block_size, n_conv, n_ev_deflate, n_ev, n_kr;
   double tol;
   int max_restarts, poly_deg;
   double a_min, a_max;
-  char vec_infile[256], vec_outfile[256];
+  char vec_infile[512], vec_outfile[512];
   QudaParity vec_in_parity;
   QudaBoolean preserve_evals;
   int batched_rotate;

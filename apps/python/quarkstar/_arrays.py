@@ -26,16 +26,18 @@ def site_shape(layout: str, extents: Lattice) -> tuple[int, ...]:
 
 
 def link_shape(layout: str, extents: Lattice) -> tuple[int, ...]:
+    """Of an array of links, of a part of the lattice of these extents (x, y, z, t)."""
     sites = site_shape(layout, extents)
     return (4, *sites, 3, 3) if layout in ("qdp", "pyquda") else (*sites, 4, 3, 3)
 
 
 def vector_shape(layout: str, extents: Lattice, components: int) -> tuple[int, ...]:
+    """Of an array of one vector of 12 or 3 components per site; several have a leading dimension more."""
     return (*site_shape(layout, extents), *((4, 3) if components == 12 else (3,)))
 
 
 def propagator_shape(layout: str, extents: Lattice, components: int) -> tuple[int, ...]:
-    """pyquda: columns beside the sink's indices, one array; else columns first."""
+    """Of the array of a propagator. pyquda: columns beside the sink's indices; else columns first."""
     if layout != "pyquda":
         return (components, *vector_shape(layout, extents, components))
     return (*site_shape(layout, extents), *((4, 4, 3, 3) if components == 12 else (3, 3)))
@@ -59,6 +61,14 @@ def as_input(array: Any, argument: str) -> Array:
     if array.dtype not in (np.complex128, np.complex64):
         raise InputError(f"{argument}: dtype {array.dtype}; give complex128 or complex64", argument)
     return np.ascontiguousarray(array)
+
+
+def as_output(array: Any, argument: str) -> Array:
+    """The same, of one that is to be written."""
+    taken_as = as_input(array, argument)
+    if isinstance(taken_as, np.ndarray) and not (isinstance(array, np.ndarray) and np.shares_memory(taken_as, array) and array.flags.writeable):
+        raise InputError(f"{argument}: it cannot be written as it is; give a C-contiguous array that is not read-only", argument)
+    return taken_as
 
 
 def array_beside(array: Array, shape: tuple[int, ...], whole: bool) -> Array:

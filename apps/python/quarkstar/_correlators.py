@@ -118,7 +118,7 @@ def low_mode_averages(D: Operator, propagators: Sequence[Propagator], correlator
                                  "has made", "propagators")
             handles[number] = _contracted(propagator, correlators, momenta, fold)
         sources = (ctypes.c_char_p * len(propagators))(*[propagator.source.encode() for propagator in propagators])
-        check(c.library.qs_operator_low_mode_averages(D.handle, sources, _doubles(masses, len(propagators), "masses"), handles, len(propagators)))
+        check(c.library.qs_operator_low_mode_averages(D.handle, sources, _doubles(masses, len(propagators), "masses", "propagators"), handles, len(propagators)))
         return [_values(handle) for handle in handles]
     finally:
         for handle in handles:
@@ -127,7 +127,8 @@ def low_mode_averages(D: Operator, propagators: Sequence[Propagator], correlator
 
 def residual_mass(D: Operator, propagator: Propagator) -> tuple[float, Correlators]:
     """Of domain wall and Moebius, right after D.propagator(): the residual mass, and the correlators `pion_midpoint`, sum over columns and
-    space of |q|^2 in the middle of the fifth dimension, and `pion_residual_mass`, its ratio at each time to that on the walls."""
+    space of |q|^2 in the middle of the fifth dimension, and `pion_residual_mass`, its ratio at each time to that on the walls. Raises
+    InputError where D has solved for something else since."""
     if propagator.report is None or propagator.report is not D.last:
         raise InputError("propagator: it is not what the operator has solved for last; ask right after D.propagator()", "propagator")
     mass, handle = ctypes.c_double(), ctypes.c_void_p()

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _library as c
 from ._arrays import Array, Lattice, as_input, check_shape, layout_number, link_shape, links_of
+from ._closing import Closing
 from ._errors import InputError, check
 from ._numbers import INT, UINT64, real, reals, whole, wholes
 from ._session import Session, current_session
@@ -28,20 +29,21 @@ def lattice_of(lattice: Sequence[int]) -> Any:
     return (ctypes.c_int * 4)(*wholes(lattice, "lattice", least=1))
 
 
-class Gauge:
-    """Links U_mu(x) of a lattice; under MPI this rank's part. Made by read_gauge(), gauge() and generate()."""
+class Gauge(Closing):
+    """Links U_mu(x) of a lattice; under MPI this rank's part. Made by read_gauge(), gauge() and generate(). A context manager: operators that
+    were made of it go on when it is closed."""
+
+    _free = "qs_gauge_free"
 
     def __init__(self, session: Session, handle: ctypes.c_void_p) -> None:
         self.session = session
         self._handle = handle
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            c.library.qs_gauge_free(self._handle)
-
     @property
     def handle(self) -> ctypes.c_void_p:
         self.session.handle  # raises where it has been closed
+        if not self._handle:
+            raise InputError("gauge: it has been closed; read or make it again", "gauge")
         return self._handle
 
     @property
@@ -66,6 +68,7 @@ class Gauge:
         return array
 
     def plaquette(self) -> PlaquetteMeans:
+        """Means over the whole lattice."""
         means = c.Plaquettes()
         check(c.library.qs_gauge_plaquette(self.handle, ctypes.byref(means)))
         return PlaquetteMeans(means.mean, means.spatial, means.temporal, means.link_trace)

@@ -86,6 +86,7 @@ _functions = {
     "qs_error_parameter": (c_char_p, []),
     "qs_action_name": (c_char_p, [c_int]),
     "qs_action_components": (c_int, [c_char_p]),
+    "qs_action_setting": (c_char_p, [c_char_p, c_int, POINTER(c_char_p)]),
     "qs_session_open": (c_int, [POINTER(SessionOptions), _out]),
     "qs_session_close": (c_int, [_handle]),
     "qs_gauge_create": (c_int, [_handle, _coord, POINTER(Links), _out]),
@@ -102,6 +103,7 @@ _functions = {
     "qs_operator_create": (c_int, [_handle, c_char_p, POINTER(Setting), c_size_t, _out]),
     "qs_operator_free": (None, [_handle]),
     "qs_operator_solve": (c_int, [_handle, POINTER(SolveOptions), POINTER(Vectors), POINTER(Vectors), POINTER(Result)]),
+    "qs_operator_propagate": (c_int, [_handle, c_char_p, POINTER(c_int), POINTER(SolveOptions), POINTER(Vectors), POINTER(Result)]),
     "qs_operator_history": (c_int, [_handle, c_int, POINTER(POINTER(c_double)), POINTER(c_size_t)]),
     "qs_operator_apply": (c_int, [_handle, POINTER(ApplyOptions), POINTER(Vectors), POINTER(Vectors)]),
     "qs_operator_deflate": (c_int, [_handle, _handle]),
@@ -143,6 +145,10 @@ def _load() -> ctypes.CDLL:
             library = ctypes.CDLL(path)
         except OSError as error:
             tried.append(str(error))
+            continue
+        lacks = [name for name in _functions if not hasattr(library, name)]
+        if lacks:
+            tried.append(f"{path} is of another version than this package: it has no {lacks[0]}")
             continue
         for name, (result, arguments) in _functions.items():
             function = getattr(library, name)

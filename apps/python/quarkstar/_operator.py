@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from . import _library as c
-from ._arrays import Array, Vectors, array_beside, as_input, check_shape, copy_beside, layout_number, propagator_shape, vector_shape
+from ._arrays import Array, Vectors, array_beside, as_input, as_output, check_shape, copy_beside, layout_number, propagator_shape, vector_shape
 from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
@@ -56,13 +56,13 @@ def _report(results: Any) -> SolveReport:
                        max(r.relative_residual for r in each), sum(r.seconds for r in each), sum(r.flops for r in each), each)
 
 
-def _doubles(values: Any, count: int, argument: str) -> Any:
+def _doubles(values: Any, count: int, argument: str, of: str = "vectors") -> Any:
     if values is None:
         return None
     values = plain(values)
     each = [real(value, argument) for value in values] if isinstance(values, (list, tuple)) else [real(values, argument)] * count
     if len(each) != count:
-        raise InputError(f"{argument}: {len(each)} numbers for {count} vectors; give one each", argument)
+        raise InputError(f"{argument}: {len(each)} numbers for {count} {of}; give one each", argument)
     return (ctypes.c_double * count)(*each)
 
 
@@ -110,10 +110,11 @@ class Operator(Closing):
         check_shape(array, shape, argument, layout)
         return array, 1
 
-    def _solve(self, sources: Vectors, solutions: Vectors, count: int, options: c.SolveOptions) -> None:
+    def _report(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
+        """Of a solve that fills results: `last`, or an exception."""
         results = (c.Result * count)()
         results[0].struct_size = ctypes.sizeof(c.Result)
-        status = c.library.qs_operator_solve(self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results)
+        status = solve(results)
         if status not in (c.OK, c.NOT_CONVERGED):
             raise error_of(status)
         self.last = _report(results) if all(result.reason != 0 for result in results) else None  # 0: it ended before it knew
@@ -149,20 +150,24 @@ class Operator(Closing):
             x = copy_beside(b, first)
         options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
                                  relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
-        self._solve(Vectors(b, layout, count), Vectors(x, layout, number), number, options)
+        sources, solutions = Vectors(b, layout, count), Vectors(x, layout, number)
+        self._report(solutions, number, lambda results: c.library.qs_operator_solve(
+            self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results))
         return x
 
     def propagator(self, point: Sequence[int] | None = None, wall: int | None = None, source: str | None = None,
-                   layout: str = "lexicographic", dtype: Any = np.complex128) -> Propagator:
-        """Solves for all columns of a source: point=(x, y, z, t), wall=t, or as the command writes them, "z2:t,seed"."""
+                   layout: str = "lexicographic", dtype: Any = np.complex128, out: Array | None = None) -> Propagator:
+        """Solves for all columns of a source: point=(x, y, z, t), wall=t, or as the command writes them, "z2:t,seed", or smeared points,
+        "gaussian:x,y,z,t,sigma,steps". out: C-contiguous, of propagator_shape(layout, extents, components) and in place of dtype, where the
+        propagator goes, also in GPU memory; None: a new numpy array."""
         text = source_text(point, wall, source)
         layout_number(layout)
-        b = as_input(np.empty(propagator_shape(layout, self._extents, self.components), dtype), "dtype")
-        x = np.empty_like(b)
-        pyquda = layout == "pyquda"
-        sources, solutions = Vectors(b, layout, self.components, pyquda), Vectors(x, layout, self.components, pyquda)
-        check(c.library.qs_operator_source(self.handle, text.encode(), None, sources.reference()))
-        self._solve(sources, solutions, self.components, c.SolveOptions())
+        shape = propagator_shape(layout, self._extents, self.components)
+        x = as_input(np.empty(shape, dtype), "dtype") if out is None else as_output(out, "out")
+        check_shape(x, shape, "out", layout)
+        solutions = Vectors(x, layout, self.components, layout == "pyquda")
+        self._report(solutions, self.components, lambda results: c.library.qs_operator_propagate(
+            self.handle, text.encode(), None, None, solutions.reference(), results))
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
 
@@ -183,6 +188,7 @@ class Operator(Closing):
         return image
 
     def __matmul__(self, x: Array) -> Array:
+        """D @ x: M x, in the layout lexicographic."""
         return self.apply(x)
 
     def history(self, number: int = 0) -> np.ndarray:

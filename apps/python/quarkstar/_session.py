@@ -38,6 +38,16 @@ def components(action: str) -> int:
     return number
 
 
+def settings(action: str) -> dict[str, str]:
+    """Keyword arguments of an action's operators, with a line about each."""
+    components(action)  # raises where there is no such action
+    texts: dict[str, str] = {}
+    text = ctypes.c_char_p()
+    while (key := c.library.qs_action_setting(action.encode(), len(texts), ctypes.byref(text))) is not None:
+        texts[key.decode().replace("-", "_")] = (text.value or b"").decode()
+    return texts
+
+
 def plain(value: Any) -> Any:
     """numpy's arrays and numbers as Python's lists and numbers."""
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
