@@ -9,8 +9,10 @@ find_python
 export PYTHONPATH=$source_folder/apps/python QUARKSTAR_LIBRARY=$library QUARKSTAR_DATA=$data PYTHONDONTWRITEBYTECODE=1
 
 # One arena of glibc's, because memory is compared (client_memory.sh).
-MALLOC_ARENA_MAX=1 "$python" "$source_folder/tests/clients/python_test.py" >python.txt 2>&1 || { cat python.txt; die "the package's tests"; }
-grep -E 'skipped' python.txt || true
+for file in python_test python_hadrons_test; do
+  MALLOC_ARENA_MAX=1 "$python" "$source_folder/tests/clients/$file.py" >python.txt 2>&1 || { cat python.txt; die "the package's tests"; }
+  grep -E 'skipped' python.txt || true
+done
 
 # A library of another version is named.
 cc -shared -o other.so -x c - <<<'const char *qs_version(void) { return "0"; }'
