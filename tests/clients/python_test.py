@@ -1,6 +1,5 @@
 """The Python package against numpy's own arithmetic and other layouts of the same problem."""
 import gc
-import os
 import pathlib
 import pydoc
 import resource
