@@ -19,8 +19,8 @@ class MultigridCycle;
 
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
-///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps on Mh v = noise, which leaves the modes near zero; noise
-///      is a function of global sites. Level l + 1: R v of the level above;
+///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps, half of them on Mh v = noise and half on Mh v = what
+///      they make, which leaves the modes near zero; noise is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0; then all levels anew. At the end the same on the levels between, from above, with a
 /// cycle of each on its own v. Then a probe: where a few iterations leave too much of noise, further cycles; and verification (verify()).
