@@ -8,7 +8,10 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 NAME = "libquarkstar.so.0"
-LIBRARY = pathlib.Path(os.environ.get("QUARKSTAR_LIBRARY") or pathlib.Path(__file__).parent / "build" / "release" / NAME)
+GIVEN = os.environ.get("QUARKSTAR_LIBRARY")
+LIBRARY = pathlib.Path(GIVEN or pathlib.Path(__file__).parent / "build" / "release" / NAME)
+if GIVEN and not LIBRARY.exists():
+    raise SystemExit(f"QUARKSTAR_LIBRARY: there is no {GIVEN}; name a built {NAME}, or unset it")
 
 
 class BuildWithLibrary(build_py):

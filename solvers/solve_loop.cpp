@@ -64,7 +64,7 @@ std::vector<SolveResult> SolveLoop::run() {
     VectorStatus done{};
     for (std::size_t v = 0; v < n_; ++v)
       if (!goal_.runs(v)) done.stopped[v] = 1;
-    const runtime::GraphState<VectorStatus> mask(done, 1);
+    const runtime::GraphState<VectorStatus> mask(done, 1, problem_.x.even.lattice()->decomposition().first_owner());
     const runtime::Guard working(&mask.handle());
     shifted_ = shares_ && cycle_ == 0;
     begin_with_modes(working);

@@ -21,7 +21,8 @@ struct FullField;
 class EvenOdd;
 class Projector;
 
-/// Submits tasks that write right-hand sides, one for each of the field's vectors, on its parity: even ones, then odd ones at once.
+/// Submits tasks that write right-hand sides, one for each of the field's vectors, on its parity: odd ones right behind even ones, or one
+/// parity alone and later the other (masses that share a Krylov space).
 using LoadSources = std::function<void(const Field& field)>;
 /// Submits tasks that read vectors on the sites of the field's parity.
 using UseVectors = std::function<void(const Field& field)>;

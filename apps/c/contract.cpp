@@ -47,7 +47,7 @@ void refuse_midpoints(const app::RunConfig& config) {
     if (name == "pion_midpoint" || name == "pion_residual_mass")
       refuse("correlators",
              fmt::format("{} is of solutions in the middle of the fifth dimension, and a propagator has those on its walls alone", name),
-             "ask qs_operator_residual_mass for it after the solve");
+             "ask qs_operator_residual_mass for it right behind qs_operator_propagate");
 }
 
 /// Throws Error(input) naming what is wrong where an operator has no such three-point functions.

@@ -87,7 +87,7 @@ void require_room(Operator& op, EigenSettings& settings, app::BasisMemory memory
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
   settings.basis_in_host_memory = memory == app::BasisMemory::host;
-  app::count_basis(config, settings, memory);
+  app::count_basis(config, settings);
   constexpr bool scidac = true;  // which file will be written nobody knows yet
   app::set_host_vectors(
       config, app::host_vectors_of_writing(scidac, settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));

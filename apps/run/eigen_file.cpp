@@ -161,9 +161,9 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
 int basis_vectors_on_device(const RunConfig& config) { return makes_basis(config) ? number_in(config, device_key) : basis_vectors(config); }
 bool makes_basis(const RunConfig& config) { return config.settings.contains(device_key); }
-void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory) {
+void count_basis(RunConfig& config, const EigenSettings& settings) {
   const int components = config.action->components, all = fields_for(settings, components);
-  const int on_device = memory == BasisMemory::host ? std::min(all, fields_on_device(settings, components)) : all;
+  const int on_device = settings.basis_in_host_memory ? std::min(all, fields_on_device(settings, components)) : all;
   config.settings.insert_or_assign(std::string(basis_key), all);
   config.settings.insert_or_assign(std::string(device_key), on_device);
 }

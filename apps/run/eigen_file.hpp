@@ -30,7 +30,7 @@ enum class BasisMemory { device, host };
 /// Whether count_basis() has counted one, of a solve for eigenvectors; others have a projector.
 bool makes_basis(const RunConfig& config);
 /// What a solve for eigenvectors holds, and where.
-void count_basis(RunConfig& config, const EigenSettings& settings, BasisMemory memory);
+void count_basis(RunConfig& config, const EigenSettings& settings);
 /// "device" or "host". Throws BadValue.
 BasisMemory parse_basis_memory(std::string_view name);
 const char* name_of(BasisMemory memory);

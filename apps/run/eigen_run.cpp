@@ -220,7 +220,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
   run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
-  count_basis(config, run.settings, run.basis_memory);
+  count_basis(config, run.settings);
   set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
@@ -302,7 +302,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();
   const auto is_on_gpu = [&](int block) { return decomposition.block(block).owner < session.gpu_count(); };
-  if (std::ranges::none_of(decomposition.local(), is_on_gpu)) run.basis_memory = BasisMemory::host;  // CPUs have no other
+  if (!job.any(std::ranges::any_of(decomposition.local(), is_on_gpu))) run.basis_memory = BasisMemory::host;  // CPUs have no other
   job.on_root([&] {
     if (!config.json.empty()) write_json(config.json, report, run);
   });

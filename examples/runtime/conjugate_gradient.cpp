@@ -200,7 +200,7 @@ int main(int argc, char** argv) try {
 
   const Strips b = make_strips(strips), x = make_strips(strips), r = make_strips(strips), p = make_strips(strips), y = make_strips(strips);
   each_point(b, HostAccess::overwrite, [](double& value, int i, int j) { value = right_hand_side(i, j); });
-  GraphState<State> state(State{}, most_iterations);
+  GraphState<State> state(State{}, most_iterations, 0);
   const PartialSums sums(strips, 1);
   for (std::size_t s = 0; s < b.size(); ++s) submit(begin.on(b[s], x[s], r[s], p[s], sums.task(static_cast<int>(s))));
   submit_scalar<Start>(state, &sums, 1);

@@ -35,12 +35,12 @@ PartialSums::PartialSums(int tasks, int sums) {
   }
 }
 
-void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name) {
+void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, int owner, const char* name) {
   std::vector<const Handle*> parts, state;
   for (int p = 0; p < partials.tasks(); ++p) parts.push_back(&partials.task(p));
   if (guard.state != nullptr) state.push_back(guard.state);
   submit(merge_codelet.on(partials.this_rank(), parts, state, sums, guard.when), {},
-         Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
+         Placement{.owner = owner, .block = -1, .urgent = true, .role = role_of(guard.when)});
   Session::current().messages()->sum(partials.all_ranks(), partials.this_rank(), sums, name);
 }
 
@@ -64,7 +64,7 @@ std::vector<double> values_of(const PartialSums& partials, int sums) {
     const HostView<BinnedSum> view(handle);
     for (std::size_t s = 0; s < totals.size(); ++s) totals[s].merge(view[s]);
   };
-  if (partials.is_distributed()) detail::submit_sum_over_ranks(partials, sums, {}, "norm");
+  if (partials.is_distributed()) detail::submit_sum_over_ranks(partials, sums, {}, 0, "norm");
   Turns::wait([&] {
     if (partials.is_distributed()) return wait_for_tasks(partials.all_ranks());
     for (int p = 0; p < partials.tasks(); ++p) wait_for_tasks(partials.task(p));

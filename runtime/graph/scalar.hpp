@@ -36,11 +36,12 @@ class PartialSums {
 /// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number per step.
 /// tail_bytes: memory right behind the state that its steps use too, for arrays whose size is known at run time only; zero at first. Such a
 /// state says so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory. owner: the
-/// worker that takes its steps, one of those that have the fields (Decomposition::first_owner()): another's tasks would wait for it.
+/// worker that takes its steps, one of those that have the fields (Decomposition::first_owner()): tasks on these would wait for another
+/// worker.
 template <class State>
 class GraphState {
  public:
-  GraphState(const State& initial, int most_steps, std::size_t tail_bytes = 0, int owner = 0)
+  GraphState(const State& initial, int most_steps, int owner, std::size_t tail_bytes = 0)
       : handle_(sizeof(State) + tail_bytes),
         mirror_(sizeof(State)),
         history_(static_cast<std::size_t>(most_steps) * sizeof(double)),
@@ -134,7 +135,7 @@ const Codelet& scalar_codelet() {
 
 /// Submits: partials.all_ranks() <- the first `sums` sums over all tasks of all ranks, through the host; zeros where
 /// the state idles.
-void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name);
+void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, int owner, const char* name);
 
 /// Adds a scalar step to the batch that is being collected for a GPU of each rank: a step of its program that reads
 /// this rank's partial sums and exchanges them with the other ranks (runtime/gpu/sum_exchange.hpp). through_host: submits
@@ -171,7 +172,7 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   on_all_ranks.push_back(in(partials->all_ranks()));
   const Guard guard = detail::guard_of<Step>(state.handle());
   const auto through_host = [codelet, on_one, placement, partials, guard, on_all_ranks] {
-    detail::submit_sum_over_ranks(*partials, on_one.sums, guard, Step::name);
+    detail::submit_sum_over_ranks(*partials, on_one.sums, guard, placement.owner, Step::name);
     submit(*codelet, on_one, on_all_ranks, {}, placement);
   };
   if (!detail::collect_step_over_ranks(*codelet, arguments, accesses, placement, through_host)) through_host();

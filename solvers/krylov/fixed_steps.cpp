@@ -33,7 +33,7 @@ RecurrenceMemory FixedSteps::memory(const NamedKrylovSolver& solver, int steps, 
 
 void FixedSteps::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
   const runtime::Guard s(&recurrence_->state());
-  const int owner = r_.lattice()->decomposition().first_owner();
+  const int owner = recurrence_->owner();
   submit_on_state<BeginAnew, KrylovState>(recurrence_->state(), owner, guard);
   blas::submit<blas::Fill>({&out}, {0.0}, guard.keeps ? s.keeping() : s);
   blas::submit<blas::Scale>({&r_, &in}, {1.0}, s);

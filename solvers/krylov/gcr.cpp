@@ -93,11 +93,11 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 0, true> {
       most = *std::max_element(seen->kept, seen->kept + n_);
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(most); i += 2) {
-      submit_on_state<Rest, State>(state(), state_.owner());
+      submit_on_state<Rest, State>(state(), owner());
       if (i + 1 < p_.size()) blas::submit<blas::AddScaledPair>({&x, &p_[i], &p_[i + 1]}, {y_[i], y_[i + 1]}, s_);
       else blas::submit<blas::AddScaled>({&x, &p_[i]}, {y_[i]}, s_);
     }
-    submit_on_state<Rest, State>(state(), state_.owner());
+    submit_on_state<Rest, State>(state(), owner());
   }
 
  private:

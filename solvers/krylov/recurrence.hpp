@@ -28,6 +28,8 @@ class Recurrence {
   virtual KrylovResults solve(const Field& x, const Field& r, const KrylovProgress& progress) = 0;
   /// The state, which begins with a KrylovState.
   virtual const runtime::Handle& state() const = 0;
+  /// The worker that takes the state's steps.
+  virtual int owner() const = 0;
 };
 
 /// Stops every vector from outside the iteration.
@@ -180,6 +182,7 @@ class RecurrenceOn : public Recurrence {
     return results;
   }
   const runtime::Handle& state() const final { return state_.handle(); }
+  int owner() const final { return state_.owner(); }
 
  protected:
   /// start: from initial_state(). sums_a_vector: of the recurrence's own vector operations.
@@ -187,8 +190,8 @@ class RecurrenceOn : public Recurrence {
       : a_(a),
         limits_(limits),
         n_(start.vectors),
-        state_(start, recorded_numbers(limits, start.vectors), tail_bytes(limits.restart, start.vectors),
-               a.lattice()->decomposition().first_owner()),
+        state_(start, recorded_numbers(limits, start.vectors), a.lattice()->decomposition().first_owner(),
+               tail_bytes(limits.restart, start.vectors)),
         sums_(partial_sums_of(a, sums_a_vector)),
         s_(&state_.handle()) {
     for (int i = 0; i < fields(limits.restart); ++i) work_.push_back(a.field());

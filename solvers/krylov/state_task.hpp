@@ -29,8 +29,8 @@ void run_state_task_on_cuda(runtime::Call& call);
 }  // namespace detail
 
 /// Submits Task::run(State&, const VectorStatus* caller, const Obedience&): it works although the graph has stopped, and may let vectors
-/// run again for the tasks that follow. owner: GraphState::owner(). caller: another state that it reads, and how that is obeyed; none:
-/// nullptr.
+/// run again for the tasks that follow. owner: the worker that takes the state's steps. caller: another state that it reads, and how that
+/// is obeyed; none: nullptr.
 template <class Task, class State>
 void submit_on_state(const runtime::Handle& state, int owner, const runtime::Guard& caller = {}) {
 #ifdef QUARKSTAR_CUDA

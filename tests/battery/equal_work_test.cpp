@@ -50,7 +50,7 @@ TEST_CASE("equal work on spinors has equal bytes") {
   battery::HoppingHarness low({.lattice = extents, .blocks = {1, 1, 1, 2}, .precision = Precision::half}, gauge, antiperiodic_in_time);
   battery::HoppingHarness high({.lattice = extents, .blocks = {1, 1, 1, 2}}, gauge, antiperiodic_in_time);
   const Field a(low.lattice(), 0, 12), b(low.lattice(), 1, 12), c(low.lattice(), 1, 12), x(high.lattice(), 0, 12);
-  const runtime::GraphState<State> state(State{}, 1);
+  const runtime::GraphState<State> state(State{}, 1, 0);
   const runtime::Guard guard(&state.handle()), due = guard.refreshing();
   for (const Field* field : {&a, &b, &c, &x}) blas::submit<blas::Fill>({field}, {1.0});
   const auto alpha = blas::Coefficient{0.5, 0};
@@ -70,7 +70,7 @@ TEST_CASE("equal work on colour vectors has equal bytes") {
   const battery::DslashHarness high({.lattice = extents, .blocks = {1, 1, 1, 2}}, links);
   constexpr int n = 3;
   const Field a(low.lattice(), 0, 3, n), b(low.lattice(), 1, 3, n), c(low.lattice(), 1, 3, n), x(high.lattice(), 0, 3, n);
-  const runtime::GraphState<State> state(State{}, 1);
+  const runtime::GraphState<State> state(State{}, 1, 0);
   for (const Field* field : {&a, &b, &c, &x}) blas::submit<blas::Fill>({field}, {1.0});
   staggered::Dslash dslash(low.even(), low.odd(), n);
   check_equal([&] { blas::submit<blas::AddScaled>({&a, &a}, {-blas::Coefficient(0.5)}); });

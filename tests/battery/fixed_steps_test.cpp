@@ -204,14 +204,14 @@ TEST_CASE(
     KrylovState status{};
     status.vectors = n;
     status.stopped[1] = 1;
-    const runtime::GraphState<KrylovState> caller(status, 1);
+    const runtime::GraphState<KrylovState> caller(status, 1, 0);
     blas::submit<blas::Fill>({&out}, {2.0});
     steps.apply(out, good, runtime::Guard(&caller.handle()).keeping());
     std::vector<HostField> masked = result();
     CHECK(battery::same_bits(masked[0], expected[0]));
     CHECK(battery::same_bits(masked[2], expected[0]));
     status.status.stop = 1;
-    const runtime::GraphState<KrylovState> stopped(status, 1);
+    const runtime::GraphState<KrylovState> stopped(status, 1, 0);
     steps.apply(out, breaking, runtime::Guard(&stopped.handle()).keeping());
     const std::vector<HostField> kept = result();
     for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(kept[v], masked[v]));

@@ -186,6 +186,9 @@ class Device(unittest.TestCase):
             del wrong.__cuda_array_interface__["data"]
             self.refused("not complete", "b", lambda: D.solve(wrong))
             self.refused("shape (8, 4, 4, 4, 3, 4)", "b", lambda: D.solve(Array(b.reshape(8, 4, 4, 4, 3, 4))))
+            out = Array(np.zeros((12, *b.shape), b.dtype))
+            out.__cuda_array_interface__["data"] = (out.pointer, True)
+            self.refused("in GPU memory, and read-only", "out", lambda: D.propagator(point=(0, 0, 0, 0), out=out))
         unread = Array(b)
         np.testing.assert_array_equal(unread.read(), b)
 

@@ -37,6 +37,7 @@ std::vector<battery::WallCase> cases() {
           battery::moebius(8, 1.5, 0.5),
           battery::moebius(16, 1.5, 0.5),  // several slices a thread, in some formats
           battery::shamir(32),             // in all
+          battery::moebius(26, 1.5, 0.5),  // the last pass is not full
           {"Moebius of each slice", {1.5, 1.3, 1.2, 1, 1.1, 1.4}, {0.5, 0.3, 0.2, 0.1, 0, 0.4}}};
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("modes have the bits of a CPU on a GPU whose memory does not hold the 
       const double needed = vector * fields_on_device(settings, colour_components) + links;
       if (in_host_memory) {
         options.gpu_memory = static_cast<std::size_t>(needed);
-        CHECK(needed < vector * fields_for(settings, colour_components) * 0.6);
+        CHECK(needed < 0.8 * (vector * fields_for(settings, colour_components) + links));
       }
       const Outcome gpu = solved(options, *made.action, extents, settings);
       CHECK(gpu.result.values == cpu.result.values);

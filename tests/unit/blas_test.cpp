@@ -393,7 +393,7 @@ TEST_CASE("coefficients come from the state, and a stopped state keeps the field
     Stopping initial;
     initial.status.stop = stop;
     initial.alpha[0] = {2, -1};
-    const runtime::GraphState<Stopping> state(initial, 1);
+    const runtime::GraphState<Stopping> state(initial, 1, 0);
     const runtime::PartialSums partials(2);
     for (int b = 0; b < 2; ++b) *runtime::HostView<BinnedSum>(partials.task(b), runtime::HostAccess::overwrite) = BinnedSum::zero();
     blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-Coefficient::of(&Stopping::alpha)}, &state.handle(), &partials);
@@ -460,7 +460,7 @@ TEST_CASE("n vectors: each as if it were alone, with its own coefficients, sums 
       initial.alpha[v] = {0.5 + v, -1.0 * v};
     }
     initial.stopped[2] = 1;
-    const runtime::GraphState<Stopping> state(initial, 1);
+    const runtime::GraphState<Stopping> state(initial, 1, 0);
     const Field fx(lattice, 0, components, n), fy(lattice, 0, components, n);
     const runtime::PartialSums together(2, n), alone(2);
     transfer::load(fx, x);

@@ -105,13 +105,14 @@ TEST_CASE("a basis in host memory: what a GPU still holds of it") {
   config.action = &kind_named("naive");
   EigenSettings settings{.modes = 1000};
   CHECK(!app::makes_basis(config));
-  app::count_basis(config, settings, app::BasisMemory::device);
+  app::count_basis(config, settings);
   CHECK(app::makes_basis(config));
   // 1500 vectors, of which a restart keeps 1168; two fields more, and 8 blocks.
   CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
   CHECK(app::basis_vectors_on_device(config) == app::basis_vectors(config));
   // Four fields of 16 that are summed, and four that are read.
-  app::count_basis(config, settings, app::BasisMemory::host);
+  settings.basis_in_host_memory = true;
+  app::count_basis(config, settings);
   CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
   CHECK(app::basis_vectors_on_device(config) == (4 + 4) * 16 + 2 * 16 + 8 * 4);
 }

@@ -76,7 +76,7 @@ TEST_CASE("a scalar step gathers any number of partial sums") {
       const PartialSums partials(tasks);
       fill(
           partials, sums, [](int p) { return p % 2 == 0 ? 1e10 : -1e10; }, [](int p, int s) { return (s + 1) * 0x1p-18 * p; });
-      GraphState<Counter> state(Counter{}, 4);
+      GraphState<Counter> state(Counter{}, 4, 0);
       submit_scalar<Gather>(state, &partials, sums);
       const Counter result = value_of_state(state);
       for (int s = 0; s < PartialSums::most; ++s) {
@@ -91,7 +91,7 @@ TEST_CASE("steps that end an iteration write the history, up to its length") {
   for (const int room : {0, 1, 5, 100}) {
     INFO("room for " << room);
     const PartialSums partials(1);
-    GraphState<Counter> state(Counter{}, room);
+    GraphState<Counter> state(Counter{}, room, 0);
     CHECK(state.most_steps() == room);
     for (int i = 0; i < 7; ++i) {
       fill(
@@ -110,7 +110,7 @@ TEST_CASE("once the state says stop, later steps do nothing and do not count") {
   for (const std::string policy : {"static", "eager", "lws", "dmda"}) {
     INFO(policy);
     Session session(options(2, 1, policy));
-    GraphState<Counter> state(Counter{}, 50);
+    GraphState<Counter> state(Counter{}, 50, 0);
     for (int i = 0; i < 20; ++i) {
       if (i == 8) submit_scalar<Halt>(state);
       submit_scalar<Count>(state);
@@ -127,7 +127,7 @@ TEST_CASE("once the state says stop, later steps do nothing and do not count") {
 
 TEST_CASE("a look waits for what was published, not for what follows") {
   const Session session(options(1));
-  GraphState<Counter> state(Counter{}, 4);
+  GraphState<Counter> state(Counter{}, 4, 0);
   Gate gate;
   std::atomic<bool> later_began{false}, later_ended{false}, opened{true};
   Script script;
@@ -161,7 +161,7 @@ TEST_CASE("a state must begin with its status") {
     GraphStatus status;
   };
   const Session session(options(1));
-  CHECK_THROWS_AS(GraphState<Wrong>(Wrong{}, 1), ShapeError);
+  CHECK_THROWS_AS(GraphState<Wrong>(Wrong{}, 1, 0), ShapeError);
 }
 
 // ---- the state of the Krylov solvers
@@ -223,7 +223,7 @@ KrylovResults run_toy(const KrylovLimits& limits, const std::vector<double>& rat
   const int n = static_cast<int>(ratios.size());
   auto initial = initial_state<ToyState>(limits, n);
   std::copy(ratios.begin(), ratios.end(), initial.ratio);
-  GraphState<ToyState> state(initial, recorded_numbers(limits, n));
+  GraphState<ToyState> state(initial, recorded_numbers(limits, n), 0);
   return run_iterations(state, limits, progress, [&](bool) { submit_scalar<ToyIteration>(state); });
 }
 KrylovResult run_toy(const KrylovLimits& limits, double ratio, const KrylovProgress& progress = {}) {

@@ -66,7 +66,14 @@ def as_input(array: Any, argument: str) -> Array:
 def as_output(array: Any, argument: str) -> Array:
     """The same, of one that is to be written."""
     taken_as = as_input(array, argument)
-    if isinstance(taken_as, np.ndarray) and not (isinstance(array, np.ndarray) and np.shares_memory(taken_as, array) and array.flags.writeable):
+    if isinstance(taken_as, DeviceArray):
+        facts = getattr(array, "__cuda_array_interface__", None)
+        if facts is not None and facts["data"][1]:
+            raise InputError(f"{argument}: it is in GPU memory, and read-only; give an array that may be written", argument)
+        return taken_as
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{argument}: it is a {type(array).__name__} in host memory; give a numpy array, e.g. tensor.numpy()", argument)
+    if not (np.shares_memory(taken_as, array) and array.flags.writeable):
         raise InputError(f"{argument}: it cannot be written as it is; give a C-contiguous array that is not read-only", argument)
     return taken_as
 

@@ -88,9 +88,10 @@ struct SliceTile {
   }
 };
 
-/// out_s = sum over s' T_ss' in_s', T dense, by all threads of a block, threadIdx.y counting those of a lane. Each does two rows of one
-/// chirality: what limits it is how much can be read from shared memory. in_place: out is in, and a lane has as many
-/// threads as slices, an even number.
+/// out_s = sum over s' T_ss' in_s', T dense, by all threads of a block, threadIdx.y counting those of a lane, after a barrier behind what
+/// wrote `in`; it ends with one. Each thread does two rows of one chirality at a time: what limits it is how much can be read from shared
+/// memory. in_place: out is in; then blockDim.y is at least the number of slices, an even one, so that all is read before anything is
+/// written.
 template <class F>
 __device__ __forceinline__ void multiply_slices(const SliceTile<F>& out, const SliceTile<F>& in, bool in_place,
                                                 const domain_wall::Product<F>& product, int vector, int slices) {

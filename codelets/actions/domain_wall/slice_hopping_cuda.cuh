@@ -142,9 +142,11 @@ void launch_slice_hopping(const wilson::KernelChoice& choice, const wilson::Argu
       together = ((slices + passes - 1) / passes + a_warp - 1) / a_warp * a_warp;
     const std::size_t of_links = sizeof(LinksForSlices<F, w>),
                       of_tile = static_cast<std::size_t>(slices * SliceTile<F>::numbers * w) * sizeof(SharedNumber<F>);
+    // Where a thread has several slices, a dense product cannot take the place of the hops.
+    const std::size_t of_tiles = (arguments.epilogue.first.form == domain_wall::Form::dense ? 2 : 1) * of_tile;
     const auto launch = [&](auto sign) {
       runtime::launch_with_shared_memory(
-          slice_hopping_kernel<F, w, directions, chunked, sign>, together >= slices ? std::max(of_links, of_tile) : of_links + 2 * of_tile,
+          slice_hopping_kernel<F, w, directions, chunked, sign>, together >= slices ? std::max(of_links, of_tile) : of_links + of_tiles,
           count * w * arguments.vectors >= runtime::least_overlapping, static_cast<unsigned>(count * arguments.epilogue.vectors),
           dim3(w, static_cast<unsigned>(together)), stream, arguments, static_cast<Real<F>>(choice.sign), choice.link_reals, status,
           obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);

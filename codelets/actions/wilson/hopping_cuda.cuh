@@ -236,6 +236,7 @@ inline constexpr int blocks_of_vectors = shares_links<F, Alone> ? 2 : resident_b
 /// Kernels for H and for its adjoint, where a number 1 or -1 would cost instructions (half precision: 3 to 4 %).
 template <class F, bool Chunked, bool Alone>
 inline constexpr bool has_signs = shares_links<F, Alone>&& Chunked;
+/// launch(integral constant): the sign that a kernel is for, or 0 where it is an argument.
 template <class F, bool Chunked, bool Alone, class Launch>
 void with_sign(int sign, Launch&& launch) {
   if constexpr (!has_signs<F, Chunked, Alone>) launch(site::Index<0>{});
