@@ -22,7 +22,7 @@ export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig LD_LIBRARY_PATH=$PWD/install
 flags=$(pkg-config --cflags --libs quarkstar)
 warnings="-Wall -Wextra -Werror -pedantic"
 # shellcheck disable=SC2086  # flags are several words
-cc -std=c99 $warnings -O1 "$source_folder/tests/clients/client.c" -o client $flags -lm
+cc -std=c99 $warnings -O1 "$source_folder"/tests/clients/client{,_solves,_hadrons}.c -o client $flags -lm
 # shellcheck disable=SC2086
 cc -std=c99 $warnings -O1 "$source_folder/tests/clients/compare.c" -o compare $flags -lm
 # shellcheck disable=SC2086
