@@ -101,7 +101,7 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
                   "give fewer levels, or smaller aggregates");
     }
   }
-  constexpr int most_steps = 1000, most_degree = 12;  // in double precision the powers of a polynomial beyond it are no longer independent
+  constexpr int most_steps = 1000, most_degree = 12;  // the terms of a polynomial grow with its degree and cancel each other
   for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, most_degree},
                                                  {"coarse-steps", settings.coarse_steps, 1, most_steps},
                                                  {"cycle-steps", settings.cycle_steps, 1, most_steps},

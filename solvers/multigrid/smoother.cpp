@@ -1,5 +1,6 @@
 #include "solvers/multigrid/smoother.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -20,30 +21,27 @@ double product(const Field& a, const Field& b) {
 
 std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& r, int m) {
   const auto count = static_cast<std::size_t>(m);
-  std::vector<Field> powers;                                                   // A r, ..., A^m r
-  std::vector<std::vector<double>> factor(count, std::vector<double>(count));  // lower triangle: Cholesky's of their products
-  std::vector<double> solution(count);
-  std::size_t rank = 0;
-  for (std::size_t i = 0; i < count; ++i, ++rank) {
-    powers.push_back(a.field());
-    a.apply(powers[i], i == 0 ? r : powers[i - 1], {}, false, {});
-    for (std::size_t j = 0; j <= i; ++j) factor[i][j] = product(powers[i], powers[j]);
-    solution[i] = product(powers[i], r);
-    const double length2 = factor[i][i];
-    for (std::size_t j = 0; j <= i; ++j) {
-      for (std::size_t k = 0; k < j; ++k) factor[i][j] -= factor[i][k] * factor[j][k];
-      if (j < i) factor[i][j] /= factor[j][j];
+  std::vector<Field> images;                                                   // q_i of A q_(i-1), q_0 = r, orthogonal to those before
+  std::vector<std::vector<double>> powers(count, std::vector<double>(count));  // A^-1 q_i = sum_k powers[i][k] A^k r
+  std::vector<double> norm2(count), solution;
+  for (std::size_t i = 0; i < count; ++i) {
+    images.push_back(a.field());
+    const Field& q = images[i];
+    a.apply(q, i == 0 ? r : images[i - 1], {}, false, {});
+    if (i == 0) powers[0][0] = 1;
+    else std::copy_n(powers[i - 1].begin(), i, powers[i].begin() + 1);
+    const double whole = product(q, q);
+    for (std::size_t j = 0; j < i; ++j) {
+      const double part = product(images[j], q) / norm2[j];
+      blas::submit<blas::AddScaled>({&q, &images[j]}, {-part});
+      for (std::size_t k = 0; k <= j; ++k) powers[i][k] -= part * powers[j][k];
     }
-    constexpr double nothing = 1e-10;  // of its square a power has beside those before it
-    if (!(factor[i][i] > nothing * length2)) break;
-    factor[i][i] = std::sqrt(factor[i][i]);
-    for (std::size_t k = 0; k < i; ++k) solution[i] -= factor[i][k] * solution[k];
-    solution[i] /= factor[i][i];
-  }
-  solution.resize(rank);
-  for (std::size_t i = rank; i-- > 0;) {
-    for (std::size_t k = i + 1; k < rank; ++k) solution[i] -= factor[k][i] * solution[k];
-    solution[i] /= factor[i][i];
+    norm2[i] = product(q, q);
+    constexpr double nothing = 1e-10;  // of its square an image has beside those before it
+    if (!(norm2[i] > nothing * whole)) break;
+    const double of_r = product(q, r) / norm2[i];
+    solution.resize(i + 1);
+    for (std::size_t k = 0; k <= i; ++k) solution[k] += of_r * powers[i][k];
   }
   return solution;
 }
