@@ -202,11 +202,7 @@ static void vectors_in_layouts(qs_operator *op, int components) {
   c->vectors.count = 1;
   image->vectors.count = 1;
   OK(qs_operator_apply(op, &dagger, &c->vectors, &image->vectors));
-  double left = 0, right = 0;
-  for (size_t i = 0; i < reals; ++i) {
-    left += of(c, 0)[i] * of(d, 1)[i];
-    right += of(image, 0)[i] * of(c, 1)[i];
-  }
+  const double left = dot(of(c, 0), of(d, 1), reals), right = dot(of(image, 0), of(c, 1), reals);
   CHECK(fabs(left - right) < 1e-12 * norm2(of(c, 0), reals));
   c->vectors.location = QS_CUDA;
   FAILS(QS_ERROR_INPUT, "GPU memory", "vectors", qs_operator_apply(op, NULL, &c->vectors, &image->vectors));

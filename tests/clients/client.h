@@ -73,10 +73,12 @@ static inline double noise(unsigned long long *state) {
 static inline void fill(fields *f, unsigned long long seed) {
   for (size_t i = 0; i < f->reals * (size_t)f->vectors.count; ++i) f->memory[i] = noise(&seed);
 }
-static inline double norm2(const double *x, size_t reals) {
+/* Of vectors as reals. */
+static inline double dot(const double *x, const double *y, size_t reals) {
   double sum = 0;
-  for (size_t i = 0; i < reals; ++i) sum += x[i] * x[i];
+  for (size_t i = 0; i < reals; ++i) sum += x[i] * y[i];
   return sum;
 }
+static inline double norm2(const double *x, size_t reals) { return dot(x, x, reals); }
 
 #endif
