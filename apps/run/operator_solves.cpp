@@ -214,17 +214,14 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   if (!stopped)
     run_.bar->step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
                                                worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
-  if (run_.of_islands.empty()) {
-    use(group, island, results, std::move(solutions), lattice, stopped);
-    return seconds;
-  }
-  // Before and behind it, so that a source that is complete tells of its group.
-  IslandReport& report = run_.of_islands[island];
+  // Counted before use() and behind it, so that a source that is complete tells of its group.
+  IslandReport no_islands;
+  IslandReport& told = run_.of_islands.empty() ? no_islands : run_.of_islands[island];
   const auto solved = Clock::now();
-  ++report.groups;
-  report.seconds += std::chrono::duration<double>(solved - begin).count();
+  ++told.groups;
+  told.seconds += std::chrono::duration<double>(solved - begin).count();
   use(group, island, results, std::move(solutions), lattice, stopped);
-  report.seconds += std::chrono::duration<double>(Clock::now() - solved).count();
+  told.seconds += std::chrono::duration<double>(Clock::now() - solved).count();
   return seconds;
 }
 

@@ -110,8 +110,8 @@ class Operator(Closing):
         check_shape(array, shape, argument, layout)
         return array, 1
 
-    def _report(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
-        """Of a solve that fills results: `last`, or an exception."""
+    def _run(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
+        """solve(results), with what it reports in `last`, or an exception."""
         results = (c.Result * count)()
         results[0].struct_size = ctypes.sizeof(c.Result)
         status = solve(results)
@@ -151,7 +151,7 @@ class Operator(Closing):
         options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
                                  relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
         sources, solutions = Vectors(b, layout, count), Vectors(x, layout, number)
-        self._report(solutions, number, lambda results: c.library.qs_operator_solve(
+        self._run(solutions, number, lambda results: c.library.qs_operator_solve(
             self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results))
         return x
 
@@ -166,7 +166,7 @@ class Operator(Closing):
         x = as_input(np.empty(shape, dtype), "dtype") if out is None else as_output(out, "out")
         check_shape(x, shape, "out", layout)
         solutions = Vectors(x, layout, self.components, layout == "pyquda")
-        self._report(solutions, self.components, lambda results: c.library.qs_operator_propagate(
+        self._run(solutions, self.components, lambda results: c.library.qs_operator_propagate(
             self.handle, text.encode(), None, None, solutions.reference(), results))
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
