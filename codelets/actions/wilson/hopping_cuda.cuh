@@ -306,7 +306,8 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
     }
   }
   if (!a.sums.norm && !a.sums.dot) return;
-  __shared__ __align__(16) Real<F> exchange[3 * arch::warp_threads * most_vectors_of_block<F, Alone>];
+  extern __shared__ __align__(16) unsigned char for_summands[];  // as large as the block needs: links leave little room to small ones
+  auto* const exchange = reinterpret_cast<Real<F>*>(for_summands);
   const auto own = static_cast<int>(Alone ? threadIdx.x : (threadIdx.y * blockDim.z + threadIdx.z) * W + threadIdx.x);
   Real<F> x[3];
   const int count = a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, x);
@@ -338,10 +339,12 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Argumen
     shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
     blocks = (sites + sites_of_block - 1) / sites_of_block * vector_blocks;
   }
+  const std::size_t of_summands = static_cast<std::size_t>(a.sums.count(1)) * shape.x * shape.y * shape.z * sizeof(Real<F>);
   const auto launch = [&](auto sign) {
-    runtime::launch(hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign>, threads >= runtime::least_overlapping,
-                    static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
-                    static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
+    runtime::launch_with_shared_memory(
+        hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign>, of_summands, threads >= runtime::least_overlapping,
+        static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
+        static_cast<std::uint32_t>(vector_blocks), status, obedience, of_summands > 0 ? sum_tables() : nullptr);
   };
   with_sign<F, Chunked, Alone>(choice.sign, launch);
 }
