@@ -47,16 +47,60 @@ __device__ __forceinline__ void load_pair(const TransferArguments<F>& a, F* fiel
   }
 }
 
+/// Some components of a fine vector at a site, in one lane, that follow each other: moved 16 bytes at a time where they lie so.
+template <int Kind, class F>
+struct Components {
+  static constexpr bool of_coarse = Kind == coarse::coarse_kind;
+  static constexpr int count = of_coarse ? 4 : 2;
+  F re[count], im[count];
+
+  __device__ __forceinline__ void load(const F* p, int lanes) {
+    if constexpr (of_coarse) {
+      each_chunk([&](auto i) {
+        load_chunk<chunk, CachedLoads>(re + i, p + i);
+        load_chunk<chunk, CachedLoads>(im + i, p + coarse::lanes_of_components + i);
+      });
+    } else {
+      F words[2 * count];
+      each_chunk([&](auto i) { load_chunk<chunk, CachedLoads>(words + i, p + i * lanes); });
+      site::unroll<count>([&](auto m) { re[m] = words[2 * m], im[m] = words[2 * m + 1]; });
+    }
+  }
+  __device__ __forceinline__ void store(F* p, int lanes) const {
+    if constexpr (of_coarse) {
+      each_chunk([&](auto i) {
+        store_chunk<chunk>(p + i, re + i);
+        store_chunk<chunk>(p + coarse::lanes_of_components + i, im + i);
+      });
+    } else {
+      F words[2 * count];
+      site::unroll<count>([&](auto m) { words[2 * m] = re[m], words[2 * m + 1] = im[m]; });
+      each_chunk([&](auto i) { store_chunk<chunk>(p + i * lanes, words + i); });
+    }
+  }
+
+ private:
+  static constexpr int chunk = of_coarse ? 16 / static_cast<int>(sizeof(F)) : Kind, words = of_coarse ? count : 2 * count;
+  /// body(first word of a chunk).
+  template <class Body>
+  static __device__ __forceinline__ void each_chunk(Body&& body) {
+    site::unroll<words / chunk>([&](auto i) { body(site::Index<i * chunk>{}); });
+  }
+};
+
 /// Components that a thread of prolong_range has at a time: of a spinor half of them.
 template <int Kind>
 inline constexpr int components_at_a_time = Kind == coarse::coarse_kind ? 4 : 6;
 
-/// prolong_component() for all components of Count vectors at one fine site, in one thread: null vectors are read once for them.
+/// prolong_component() for all components of Count vectors at one fine site, in one thread: null vectors are read once for them, and
+/// components of coarse vectors for some null vectors at once.
 template <int Kind, int Count, class F>
 __global__ void __launch_bounds__(threads)
     prolong_range(const __grid_constant__ TransferArguments<F> a, const std::int32_t* idle, std::uint64_t work) {
   using V = Lane<F>;
-  constexpr int some = components_at_a_time<Kind>;
+  using Some = Components<Kind, F>;
+  using OfCoarse = Components<coarse::coarse_kind, F>;
+  constexpr int some = components_at_a_time<Kind>, parts = some / Some::count;
   if (idles(idle) || thread_number() >= work) return;
   const Place place(thread_number(), a.lanes, a.aggregate_sites);
   const VectorsOfThread<Count> vectors{static_cast<int>(blockIdx.y) * Count, a.vectors - 1, a.left_out};
@@ -67,26 +111,34 @@ __global__ void __launch_bounds__(threads)
     const int row = first < a.components / 2 ? 0 : a.count;
     site::Complex<V> sum[some][Count];
     site::unroll<some>([&](auto c) { site::unroll<Count>([&](auto t) { sum[c][t] = {V{0}, V{0}}; }); });
-    for (int j = 0; j < a.count; ++j) {
-      site::Complex<V> of[Count];
-      site::unroll<Count>([&](auto t) {
-        const F* word = coarse::coarse_at(a, coarse_site, row + j, vectors.number(t));
-        of[t] = {{__ldg(word)}, {__ldg(word + coarse::lanes_of_components)}};
-      });
-      site::unroll<some / 2>([&](auto pair) {
-        site::Complex<V> b[2];
-        load_pair<Kind>(a, a.null_vectors[parity], site, j, a.count, first + 2 * pair, place.lane, b);
-        site::unroll<2>([&](auto i) {
-          site::unroll<Count>([&](auto t) { sum[2 * pair + i][t] = site::multiply_add(of[t], b[i], sum[2 * pair + i][t]); });
+    for (int j = 0; j < a.count; j += OfCoarse::count) {
+      OfCoarse of[Count];
+      site::unroll<Count>([&](auto t) { of[t].load(coarse::coarse_at(a, coarse_site, row + j, vectors.number(t)), 1); });
+      site::unroll<OfCoarse::count>([&](auto k) {
+        site::unroll<parts>([&](auto part) {
+          Some b;
+          b.load(coarse::fine_word<Kind>(a, a.null_vectors[parity], site, j + k, a.count, first + part * Some::count, 0, place.lane),
+                 a.lanes);
+          site::unroll<Some::count>([&](auto i) {
+            site::unroll<Count>([&](auto t) {
+              site::Complex<V>& z = sum[part * Some::count + i][t];
+              z = site::multiply_add(site::Complex<V>{{of[t].re[k]}, {of[t].im[k]}}, site::Complex<V>{{b.re[i]}, {b.im[i]}}, z);
+            });
+          });
         });
       });
     }
     site::unroll<Count>([&](auto t) {
       if (!vectors.wanted(t)) return;
-      site::unroll<some>([&](auto c) {
-        F* word = coarse::fine_word<Kind>(a, a.fine[parity], site, vectors.first + t, a.vectors, first + c, 0, place.lane);
-        word[0] = sum[c][t].re.v;
-        *coarse::fine_word<Kind>(a, a.fine[parity], site, vectors.first + t, a.vectors, first + c, 1, place.lane) = sum[c][t].im.v;
+      site::unroll<parts>([&](auto part) {
+        Some result;
+        site::unroll<Some::count>([&](auto i) {
+          result.re[i] = sum[part * Some::count + i][t].re.v;
+          result.im[i] = sum[part * Some::count + i][t].im.v;
+        });
+        result.store(
+            coarse::fine_word<Kind>(a, a.fine[parity], site, vectors.first + t, a.vectors, first + part * Some::count, 0, place.lane),
+            a.lanes);
       });
     });
   }
@@ -134,47 +186,6 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-/// Some components of a fine vector at a site, in one lane, that follow each other: moved 16 bytes at a time where they lie so.
-template <int Kind, class F>
-struct Components {
-  static constexpr bool of_coarse = Kind == coarse::coarse_kind;
-  static constexpr int count = of_coarse ? 4 : 2;
-  F re[count], im[count];
-
-  __device__ __forceinline__ void load(const F* p, int lanes) {
-    if constexpr (of_coarse) {
-      each_chunk([&](auto i) {
-        load_chunk<chunk, CachedLoads>(re + i, p + i);
-        load_chunk<chunk, CachedLoads>(im + i, p + coarse::lanes_of_components + i);
-      });
-    } else {
-      F words[2 * count];
-      each_chunk([&](auto i) { load_chunk<chunk, CachedLoads>(words + i, p + i * lanes); });
-      site::unroll<count>([&](auto m) { re[m] = words[2 * m], im[m] = words[2 * m + 1]; });
-    }
-  }
-  __device__ __forceinline__ void store(F* p, int lanes) const {
-    if constexpr (of_coarse) {
-      each_chunk([&](auto i) {
-        store_chunk<chunk>(p + i, re + i);
-        store_chunk<chunk>(p + coarse::lanes_of_components + i, im + i);
-      });
-    } else {
-      F words[2 * count];
-      site::unroll<count>([&](auto m) { words[2 * m] = re[m], words[2 * m + 1] = im[m]; });
-      each_chunk([&](auto i) { store_chunk<chunk>(p + i * lanes, words + i); });
-    }
-  }
-
- private:
-  static constexpr int chunk = of_coarse ? 16 / static_cast<int>(sizeof(F)) : Kind, words = of_coarse ? count : 2 * count;
-  /// body(first word of a chunk).
-  template <class Body>
-  static __device__ __forceinline__ void each_chunk(Body&& body) {
-    site::unroll<words / chunk>([&](auto i) { body(site::Index<i * chunk>{}); });
-  }
-};
-
 /// coarse::orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and null
 /// vector (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is normalised when
 /// those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells its norm.
@@ -182,27 +193,37 @@ template <int Kind, class F>
 __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
     orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
   using Some = Components<Kind, F>;
-  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
+  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3, sites_ahead = 2;
   const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
   const int lane = static_cast<int>(threadIdx.x), j = static_cast<int>(threadIdx.y);
   const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
   const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
-  const auto word = [&](int vector, std::uint32_t site, int c) {
+  const auto place = [&](int vector, int k, int c) {
+    const std::uint32_t site = __ldg(sites + k);
     return coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, 0, lane);
   };
-  // body(first component) for all sites, `at_a_time` times Some::count components at a time.
+  // body(first site, first component) for all of them, several sites and `at_a_time` times Some::count components at once: what is read of
+  // them is on its way together, because there are too few threads to hide the way of each alone.
   const auto over = [&](auto&& body) {
-    for (int k = 0; k < a.aggregate_sites; ++k)
-      for (int c = begin; c < end; c += at_a_time * Some::count) body(__ldg(sites + k), c);
+    for (int k = 0; k < a.aggregate_sites; k += sites_ahead)
+      for (int c = begin; c < end; c += at_a_time * Some::count) body(k, c);
   };
-  const auto load = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
-    site::unroll<at_a_time>([&](auto n) { z[n].load(word(vector, site, c + n * Some::count), a.lanes); });
+  using Batch = Some[sites_ahead][at_a_time];
+  const auto load = [&](Batch& z, int vector, int k, int c) {
+    site::unroll<sites_ahead>([&](auto s) {
+      if (k + s < a.aggregate_sites)
+        site::unroll<at_a_time>([&](auto n) { z[s][n].load(place(vector, k + s, c + n * Some::count), a.lanes); });
+    });
   };
-  const auto store = [&](Some(&z)[at_a_time], std::uint32_t site, int c) {
-    site::unroll<at_a_time>([&](auto n) { z[n].store(word(j, site, c + n * Some::count), a.lanes); });
+  const auto store = [&](const Batch& z, int k, int c) {
+    site::unroll<sites_ahead>([&](auto s) {
+      if (k + s < a.aggregate_sites) site::unroll<at_a_time>([&](auto n) { z[s][n].store(place(j, k + s, c + n * Some::count), a.lanes); });
+    });
   };
-  const auto for_each = [&](auto&& body) {
-    site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(n, m); }); });
+  const auto for_each = [&](int k, auto&& body) {
+    site::unroll<sites_ahead>([&](auto s) {
+      if (k + s < a.aggregate_sites) site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(s, n, m); }); });
+    });
   };
   double norm2 = 0;
   const auto add_norm = [&](const Some& y, int m) {
@@ -211,48 +232,49 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
   };
   const auto find_norm = [&] {
     norm2 = 0;
-    over([&](std::uint32_t site, int c) {
-      Some y[at_a_time];
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) { add_norm(y[n], m); });
+    over([&](int k, int c) {
+      Batch y;
+      load(y, j, k, c);
+      for_each(k, [&](auto s, auto n, auto m) { add_norm(y[s][n], m); });
     });
   };
   const auto normalise = [&] {
     const double factor = 1 / sqrt(norm2);
-    over([&](std::uint32_t site, int c) {
-      Some y[at_a_time];
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        y[n].re[m] = static_cast<F>(y[n].re[m] * factor);
-        y[n].im[m] = static_cast<F>(y[n].im[m] * factor);
+    over([&](int k, int c) {
+      Batch y;
+      load(y, j, k, c);
+      for_each(k, [&](auto s, auto n, auto m) {
+        y[s][n].re[m] = static_cast<F>(y[s][n].re[m] * factor);
+        y[s][n].im[m] = static_cast<F>(y[s][n].im[m] * factor);
       });
-      store(y, site, c);
+      store(y, k, c);
     });
   };
   const auto project = [&](int i) {
     double re = 0, im = 0;
-    over([&](std::uint32_t site, int c) {
-      Some x[at_a_time], y[at_a_time];
-      load(x, i, site, c);
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        const double x_re = x[n].re[m], x_im = x[n].im[m], y_re = y[n].re[m], y_im = y[n].im[m];
+    over([&](int k, int c) {
+      Batch x, y;
+      load(x, i, k, c);
+      load(y, j, k, c);
+      for_each(k, [&](auto s, auto n, auto m) {
+        const double x_re = x[s][n].re[m], x_im = x[s][n].im[m], y_re = y[s][n].re[m], y_im = y[s][n].im[m];
         re += x_re * y_re + x_im * y_im;
         im += x_re * y_im - x_im * y_re;
       });
     });
+    const bool is_next = j == i + 1;  // its norm is wanted before more is taken from it
     norm2 = 0;
-    over([&](std::uint32_t site, int c) {
-      Some x[at_a_time], y[at_a_time];
-      load(x, i, site, c);
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        const double x_re = x[n].re[m], x_im = x[n].im[m];
-        y[n].re[m] = static_cast<F>(y[n].re[m] - (re * x_re - im * x_im));
-        y[n].im[m] = static_cast<F>(y[n].im[m] - (re * x_im + im * x_re));
-        add_norm(y[n], m);
+    over([&](int k, int c) {
+      Batch x, y;
+      load(x, i, k, c);
+      load(y, j, k, c);
+      for_each(k, [&](auto s, auto n, auto m) {
+        const double x_re = x[s][n].re[m], x_im = x[s][n].im[m];
+        y[s][n].re[m] = static_cast<F>(y[s][n].re[m] - (re * x_re - im * x_im));
+        y[s][n].im[m] = static_cast<F>(y[s][n].im[m] - (re * x_im + im * x_re));
+        if (is_next) add_norm(y[s][n], m);
       });
-      store(y, site, c);
+      store(y, k, c);
     });
   };
   for (int pass = 0; pass < 2; ++pass) {
