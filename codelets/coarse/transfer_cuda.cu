@@ -193,37 +193,27 @@ template <int Kind, class F>
 __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
     orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
   using Some = Components<Kind, F>;
-  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3, sites_ahead = 2;
+  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
   const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
   const int lane = static_cast<int>(threadIdx.x), j = static_cast<int>(threadIdx.y);
   const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
   const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
-  const auto place = [&](int vector, int k, int c) {
-    const std::uint32_t site = __ldg(sites + k);
+  const auto word = [&](int vector, std::uint32_t site, int c) {
     return coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, 0, lane);
   };
-  // body(first site, first component) for all of them, several sites and `at_a_time` times Some::count components at once: what is read of
-  // them is on its way together, because there are too few threads to hide the way of each alone.
+  // body(first component) for all sites, `at_a_time` times Some::count components at a time.
   const auto over = [&](auto&& body) {
-    for (int k = 0; k < a.aggregate_sites; k += sites_ahead)
-      for (int c = begin; c < end; c += at_a_time * Some::count) body(k, c);
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int c = begin; c < end; c += at_a_time * Some::count) body(__ldg(sites + k), c);
   };
-  using Batch = Some[sites_ahead][at_a_time];
-  const auto load = [&](Batch& z, int vector, int k, int c) {
-    site::unroll<sites_ahead>([&](auto s) {
-      if (k + s < a.aggregate_sites)
-        site::unroll<at_a_time>([&](auto n) { z[s][n].load(place(vector, k + s, c + n * Some::count), a.lanes); });
-    });
+  const auto load = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
+    site::unroll<at_a_time>([&](auto n) { z[n].load(word(vector, site, c + n * Some::count), a.lanes); });
   };
-  const auto store = [&](const Batch& z, int k, int c) {
-    site::unroll<sites_ahead>([&](auto s) {
-      if (k + s < a.aggregate_sites) site::unroll<at_a_time>([&](auto n) { z[s][n].store(place(j, k + s, c + n * Some::count), a.lanes); });
-    });
+  const auto store = [&](Some(&z)[at_a_time], std::uint32_t site, int c) {
+    site::unroll<at_a_time>([&](auto n) { z[n].store(word(j, site, c + n * Some::count), a.lanes); });
   };
-  const auto for_each = [&](int k, auto&& body) {
-    site::unroll<sites_ahead>([&](auto s) {
-      if (k + s < a.aggregate_sites) site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(s, n, m); }); });
-    });
+  const auto for_each = [&](auto&& body) {
+    site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(n, m); }); });
   };
   double norm2 = 0;
   const auto add_norm = [&](const Some& y, int m) {
@@ -232,49 +222,49 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
   };
   const auto find_norm = [&] {
     norm2 = 0;
-    over([&](int k, int c) {
-      Batch y;
-      load(y, j, k, c);
-      for_each(k, [&](auto s, auto n, auto m) { add_norm(y[s][n], m); });
+    over([&](std::uint32_t site, int c) {
+      Some y[at_a_time];
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) { add_norm(y[n], m); });
     });
   };
   const auto normalise = [&] {
     const double factor = 1 / sqrt(norm2);
-    over([&](int k, int c) {
-      Batch y;
-      load(y, j, k, c);
-      for_each(k, [&](auto s, auto n, auto m) {
-        y[s][n].re[m] = static_cast<F>(y[s][n].re[m] * factor);
-        y[s][n].im[m] = static_cast<F>(y[s][n].im[m] * factor);
+    over([&](std::uint32_t site, int c) {
+      Some y[at_a_time];
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        y[n].re[m] = static_cast<F>(y[n].re[m] * factor);
+        y[n].im[m] = static_cast<F>(y[n].im[m] * factor);
       });
-      store(y, k, c);
+      store(y, site, c);
     });
   };
   const auto project = [&](int i) {
     double re = 0, im = 0;
-    over([&](int k, int c) {
-      Batch x, y;
-      load(x, i, k, c);
-      load(y, j, k, c);
-      for_each(k, [&](auto s, auto n, auto m) {
-        const double x_re = x[s][n].re[m], x_im = x[s][n].im[m], y_re = y[s][n].re[m], y_im = y[s][n].im[m];
+    over([&](std::uint32_t site, int c) {
+      Some x[at_a_time], y[at_a_time];
+      load(x, i, site, c);
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        const double x_re = x[n].re[m], x_im = x[n].im[m], y_re = y[n].re[m], y_im = y[n].im[m];
         re += x_re * y_re + x_im * y_im;
         im += x_re * y_im - x_im * y_re;
       });
     });
     const bool is_next = j == i + 1;  // its norm is wanted before more is taken from it
     norm2 = 0;
-    over([&](int k, int c) {
-      Batch x, y;
-      load(x, i, k, c);
-      load(y, j, k, c);
-      for_each(k, [&](auto s, auto n, auto m) {
-        const double x_re = x[s][n].re[m], x_im = x[s][n].im[m];
-        y[s][n].re[m] = static_cast<F>(y[s][n].re[m] - (re * x_re - im * x_im));
-        y[s][n].im[m] = static_cast<F>(y[s][n].im[m] - (re * x_im + im * x_re));
-        if (is_next) add_norm(y[s][n], m);
+    over([&](std::uint32_t site, int c) {
+      Some x[at_a_time], y[at_a_time];
+      load(x, i, site, c);
+      load(y, j, site, c);
+      for_each([&](auto n, auto m) {
+        const double x_re = x[n].re[m], x_im = x[n].im[m];
+        y[n].re[m] = static_cast<F>(y[n].re[m] - (re * x_re - im * x_im));
+        y[n].im[m] = static_cast<F>(y[n].im[m] - (re * x_im + im * x_re));
+        if (is_next) add_norm(y[n], m);
       });
-      store(y, k, c);
+      store(y, site, c);
     });
   };
   for (int pass = 0; pass < 2; ++pass) {
