@@ -27,7 +27,8 @@ using namespace quarkstar::c;
 
 struct qs_correlators {
   std::vector<Correlator> all;
-  bool folded = false;  ///< of qs_contract
+  bool folded = false;                ///< of qs_contract
+  std::optional<Source> source = {};  ///< of the propagator, as qs_contract was told
 };
 
 namespace {
@@ -118,10 +119,15 @@ std::size_t number_among(std::vector<T>& all, const T& one) {
   return all.size() - 1;
 }
 
-/// Throws Error(input) where correlators are none that get averages.
-void check_low_modes(const Operator& op, const qs_correlators* correlators, int number) {
+/// Throws Error(input) where correlators are none that get averages, or of a propagator from another source.
+void check_low_modes(const Operator& op, const qs_correlators* correlators, const Source& source, int number) {
   const std::string which = fmt::format("number {}", number);
   if (correlators == nullptr) refuse("correlators", which + " is NULL", "give what qs_contract has made for each source");
+  if (correlators->source && *correlators->source != source)
+    refuse(
+        "sources",
+        fmt::format("{} is {}, and its correlators were contracted as those of {}", which, text_of(source), text_of(*correlators->source)),
+        "give each propagator's own source to both calls");
   const std::span<const contract::Channel> channels = low_mode_channels(op.kind().components);
   const auto times = static_cast<std::size_t>(op.lattice[3]);
   bool any = false;
@@ -154,9 +160,9 @@ LowModeRequest low_mode_request(const Operator& op, const char* const* sources, 
     if (!op.kind().is_hermitian && mass != op.deflation->mass)
       refuse(op.kind().mass_key, fmt::format("the eigenvectors are those of {} {}, not {}", op.kind().mass_key, op.deflation->mass, mass),
              "deflate an operator of that by its own");
-    check_low_modes(op, correlators[i], i);
     if (std::find(correlators, correlators + i, correlators[i]) != correlators + i)
       refuse("correlators", fmt::format("number {} is one of those before", i), "give each once");
+    check_low_modes(op, correlators[i], source, i);
     request.of.emplace_back(number_among(request.sources, source), number_among(request.masses, mass));
   }
   return request;
@@ -221,7 +227,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                     app::blocks_of_links(gauge->lattice, context.config.ranks, {}, context.session->block_owners());
                 app::SourceCorrelators of_source(config);
                 of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), columns);
-                *correlators = new qs_correlators{of_source.correlators(), config.correlators.fold};
+                *correlators = new qs_correlators{of_source.correlators(), config.correlators.fold, config.source};
               }));
 }
 

@@ -80,6 +80,7 @@ static void low_mode_averages(qs_gauge *gauge, qs_operator *deflated) {
   FAILS(QS_ERROR_INPUT, "NULL", "correlators", qs_operator_low_mode_averages(deflated, points, masses, NULL, 2));
   FAILS(QS_ERROR_INPUT, "a source is wall:0", "sources", qs_operator_low_mode_averages(deflated, &wall, NULL, &one, 1));
   FAILS(QS_ERROR_INPUT, "no meson", "correlators", qs_operator_low_mode_averages(deflated, points, NULL, &moving, 1));
+  FAILS(QS_ERROR_INPUT, "number 0 is point:1,2,3,5", "sources", qs_operator_low_mode_averages(deflated, points + 1, NULL, &one, 1));
   qs_correlators *const twice[] = {one, one};
   FAILS(QS_ERROR_INPUT, "one of those before", "correlators", qs_operator_low_mode_averages(deflated, points, NULL, twice, 2));
   CHECK(qs_correlators_count(one) == plain_count);
