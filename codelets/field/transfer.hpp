@@ -22,6 +22,11 @@ inline WideLinks wide_links(const LinkField& even, const LinkField& odd) {
   return wide ? WideLinks{&even, &odd} : WideLinks{};
 }
 
+/// Fields of one kind on the two parities.
+struct FieldPair {
+  const Field &even, &odd;
+};
+
 /// Writes the links that touch the sites of either parity from `gauge`, those of direction mu times factors[mu], forward and backward side
 /// by side, and freezes both fields: the tasks have run on return. Each block's runs where its owner is, but for links of 8 reals, which
 /// CPUs make. `gauge` holds the whole lattice, or at least this rank's part and the layer before it in every direction that is cut between
@@ -38,6 +43,9 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 /// Lattice::only_gpu().
 void load(const Field& field, const VectorArrays& arrays);
 void store(const VectorArrays& arrays, const Field& field);
+/// The same for both parities, by one task a block.
+void load(const FieldPair& fields, const VectorArrays& arrays);
+void store(const VectorArrays& arrays, const FieldPair& fields);
 inline void load(const Field& field, std::span<const HostField> host) { load(field, VectorArrays::to_read(host)); }
 inline void store(std::span<HostField> host, const Field& field) { store(VectorArrays::to_write(host), field); }
 /// Of one vector.

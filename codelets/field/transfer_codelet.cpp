@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <span>
 
 namespace quarkstar::transfer {
@@ -34,9 +35,7 @@ constexpr int most_lanes = 16;
 
 /// Reads and writes of host memory wait for it, so what comes next is prefetched. docs/results/2026-11-28-callers-cpu.md
 template <class F, bool Load>
-void run_arrays(Call& call) {
-  const auto& task = call.arguments<ArrayTask>();
-  F* field = call.buffer<F>(0);
+void run_arrays_of(Call& call, F* field, const ArrayTask& task) {
   const VectorArrays& arrays = task.arrays;
   const int lanes = task.shape.lanes, vectors = task.places.vectors;
   with_components(arrays.components, [&](auto of_vector) {
@@ -84,13 +83,21 @@ void run_arrays(Call& call) {
   });
 }
 
+template <class F, bool Load>
+void run_arrays(Call& call) {
+  const auto& task = call.arguments<ArrayTask>();
+  for (int i = 0; i < task.fields(); ++i) run_arrays_of<F, Load>(call, call.buffer<F>(i), task.of_field(i));
+}
+
 #ifdef QUARKSTAR_CUDA
 template <class F, bool Load>
 void run_arrays_on_cuda(Call& call) {
   const auto& task = call.arguments<ArrayTask>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
-  if constexpr (Load) cuda::launch_load(call.buffer<F>(0), task, stream);
-  else cuda::launch_store(call.buffer<const F>(0), task, stream);
+  for (int i = 0; i < task.fields(); ++i) {
+    if constexpr (Load) cuda::launch_load(call.buffer<F>(i), task.of_field(i), stream);
+    else cuda::launch_store(call.buffer<const F>(i), task.of_field(i), stream);
+  }
 }
 #endif
 
@@ -223,27 +230,42 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 
 namespace {
 
+/// fields: one, or the even one and the odd one.
 template <bool Load>
-void submit_arrays(const char* where, const VectorArrays& arrays, const Field& field) {
-  if (arrays.count != field.site_vectors()) throw ShapeError(where, "another number of vectors");
-  if (arrays.components != field.components()) throw ShapeError(where, "another kind of vector");
-  const Lattice& lattice = *field.lattice();
+void submit_arrays(const char* where, const VectorArrays& arrays, std::initializer_list<const Field*> fields) {
+  const Field& first = **fields.begin();
+  const Lattice& lattice = *first.lattice();
+  for (const Field* field : fields) {
+    if (arrays.count != field->site_vectors()) throw ShapeError(where, "another number of vectors");
+    if (arrays.components != field->components()) throw ShapeError(where, "another kind of vector");
+    if (field->lattice() != first.lattice() || (fields.size() == 2 && field->parity() != (field == &first ? 0 : 1)))
+      throw ShapeError(where, "two fields that are not the parities of one");
+  }
   if (lattice.lanes().lanes > most_lanes) throw ShapeError(where, fmt::format("more than {} lanes", most_lanes));
   lattice.require_part(where, arrays.box, 0);
   const bool on_gpu = arrays.on_gpu != 0;
   if (on_gpu && !Lattice::only_gpu(lattice.decomposition()))
     throw ShapeError(where, "arrays in the memory of a GPU that does not work alone on the lattice");
-  for (const int b : lattice.local_blocks())
+  for (const int b : lattice.local_blocks()) {
+    runtime::AccessList accesses;
+    for (const Field* field : fields) accesses.push_back(Load ? runtime::out(field->block(b)) : runtime::in(field->block(b)));
     runtime::submit(array_codelet<Load>(lattice.precision(), on_gpu),
-                    ArrayTask{arrays, lattice.block(b).shape(), places_of(field), lattice.block(b).block().origin,
-                              lattice.decomposition().lattice(), field.parity()},
-                    {Load ? runtime::out(field.block(b)) : runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
+                    ArrayTask{arrays, lattice.block(b).shape(), places_of(first), lattice.block(b).block().origin,
+                              lattice.decomposition().lattice(), fields.size() == 2 ? both_parities : first.parity()},
+                    accesses, {}, placement_of(lattice.block(b)));
+  }
 }
 
 }  // namespace
 
-void load(const Field& field, const VectorArrays& arrays) { submit_arrays<true>("transfer::load", arrays, field); }
-void store(const VectorArrays& arrays, const Field& field) { submit_arrays<false>("transfer::store", arrays, field); }
+void load(const Field& field, const VectorArrays& arrays) { submit_arrays<true>("transfer::load", arrays, {&field}); }
+void store(const VectorArrays& arrays, const Field& field) { submit_arrays<false>("transfer::store", arrays, {&field}); }
+void load(const FieldPair& fields, const VectorArrays& arrays) {
+  submit_arrays<true>("transfer::load", arrays, {&fields.even, &fields.odd});
+}
+void store(const VectorArrays& arrays, const FieldPair& fields) {
+  submit_arrays<false>("transfer::store", arrays, {&fields.even, &fields.odd});
+}
 
 namespace {
 

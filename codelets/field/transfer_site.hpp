@@ -2,19 +2,27 @@
 // Vectors between arrays and fields, site by site: one body for CPUs and GPUs.
 #include "codelets/arch/lane.hpp"
 #include "codelets/field/convert_site.hpp"
+#include "codelets/field/field.hpp"
 #include "codelets/field/vector_arrays.hpp"
 #include "codelets/lattice/block_shape.hpp"
 
 namespace quarkstar::transfer {
 
-/// One parity of one block. No pointers to its lattice: equal bytes of arguments must mean equal work.
+/// One parity of one block, or both. No pointers to its lattice: equal bytes of arguments must mean equal work.
 struct ArrayTask {
   VectorArrays arrays;
   BlockShape shape;
   VectorPlaces places;
   Coord origin, lattice;  ///< of the block; extents
-  int parity;
+  int parity;             ///< both_parities: of two fields, the even one first
 
+  int fields() const { return parity == both_parities ? 2 : 1; }
+  /// The part of it that is of one of the fields.
+  ArrayTask of_field(int number) const {
+    ArrayTask one = *this;
+    if (parity == both_parities) one.parity = number;
+    return one;
+  }
   /// Bytes before the numbers of a site in each array. x: in the lattice.
   QUARKSTAR_HD std::size_t place(const Coord& x) const { return arrays.place(index_in(arrays.box, x, lattice), parity); }
 };

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -104,6 +105,12 @@ void check(const LatticePointer& lattice, int n, int components, const Order& or
     runtime::Session::current().wait_all();
     CHECK(stored == untouched.read());
   }
+  const FullField both(lattice, components, n);
+  const gpu_testing::OnGpu<std::byte> by_one_task(Bytes(arrays.bytes, std::byte{7}));
+  transfer::load({both.even, both.odd}, at(arrays, there.get(), true));
+  transfer::store(at(arrays, by_one_task.get(), true), {both.even, both.odd});
+  runtime::Session::current().wait_all();
+  CHECK(stored == by_one_task.read());
   CHECK(there.read() == numbers);
 }
 
@@ -170,6 +177,11 @@ TEST_CASE("which memory kernels reach, and what is waited for") {
     }
   }
   CHECK(!runtime::kernels_reach(plain.get(), std::size_t{1} << 30, 0));
+  // Several of one allocation, and of two.
+  const std::byte *const first = plain.get(), *const last = first + 50;
+  CHECK(runtime::kernels_reach(std::array<const void*, 3>{first, last, pooled}, 50, 0));
+  CHECK(!runtime::kernels_reach(std::array<const void*, 3>{first, last + 1, pooled}, 50, 0));
+  CHECK(!runtime::kernels_reach(std::array<const void*, 2>{first, &blocking}, sizeof blocking, 0));
   CHECK(!runtime::kernels_reach(&blocking, sizeof blocking, 0));
   cudaFree(managed);
   cudaFree(pooled);

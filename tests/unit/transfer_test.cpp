@@ -174,12 +174,17 @@ void check_elsewhere(bool even_first, const Decomposition& decomposition, std::s
     there.factors[v] = 0.3 + static_cast<double>(v);
   }
   const LatticePointer lattice = make(decomposition, precision);
-  for (const int parity : {0, 1}) {
-    const Field field(lattice, parity, components, static_cast<int>(n));
-    transfer::load(field, from);
-    transfer::store(there, field);
-    runtime::Session::current().wait_all();
+  const FullField both(lattice, components, static_cast<int>(n));
+  if (even_first) {  // by one task a block
+    transfer::load({both.even, both.odd}, VectorArrays::to_read(from));
+    transfer::store(there, {both.even, both.odd});
   }
+  for (const int parity : {0, 1}) {
+    if (even_first) break;
+    transfer::load(both.of(parity), from);
+    transfer::store(there, both.of(parity));
+  }
+  runtime::Session::current().wait_all();
   for (const int parity : {0, 1}) {
     const Field field(lattice, parity, components, static_cast<int>(n));
     transfer::load(field, there);
@@ -483,6 +488,7 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
   std::vector<HostField> unlike{{spinor_components, extents}, {spinor_components, Box{{0, 0, 0, 2}, extents}}};
   CHECK_THROWS_AS(transfer::load(two, unlike), ShapeError);
   CHECK_THROWS_AS(transfer::store(unlike, two), ShapeError);
+  CHECK_THROWS_AS(transfer::load({odd, even}, VectorArrays::to_read(std::span(unlike).first(1))), ShapeError);
   HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
   CHECK_THROWS_AS(transfer::load_links(links, others, gauge), ShapeError);
   gauge = reference::unit_gauge(extents);
