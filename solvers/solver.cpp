@@ -264,8 +264,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const runtime::HandlePool::Use pooled(std::move(pool));
   const runtime::Settled settled;  // the caller's vectors
   const FullField b(lattice(), s.corrector.components(), count), x(lattice(), s.corrector.components(), count);
-  s.load(load, b);
   s.load_guesses(solutions, request, x, guessed);
+  s.load(load, b);  // behind x: whoever loads sources may wait for that
   std::optional<Box> part;
   if (four_dimensions && !solutions.empty()) part = solutions[0].box();
   SolveLoop loop(s.corrector,

@@ -45,6 +45,8 @@ class Service {
   /// Runs work there. drives: whether the caller is the thread for MPI. Throws what it throws, and Error(environment) where the job is
   /// lost: then the thread uses nothing of the caller's any more.
   void run(const std::function<void()>& work, bool drives);
+  /// For the thread, some 10 us before the work ends: the caller is awake then, which takes about as long.
+  void ends_soon();
   /// For any thread: says something to the caller, unless the job is lost. While it does so no call returns because of a loss.
   void say(const std::function<void()>& words);
   /// For any thread: what is to be told of a job that has failed, the parameter that it is about, and that it is lost.
@@ -67,7 +69,7 @@ class Service {
   const std::function<void()>* work_ = nullptr;
   std::exception_ptr thrown_;
   Loss loss_;
-  std::atomic<bool> done_{true}, lost_{false};
+  std::atomic<bool> done_{true}, lost_{false}, ends_soon_{false};
   std::atomic<bool> uses_caller_{false};  ///< whether the thread may use what the caller gave it
   bool ending_ = false;
   std::thread thread_;

@@ -47,9 +47,9 @@ void check(const char* argument, qs_precision precision, qs_layout layout, qs_lo
            "give the size of the struct of a site");
 }
 
-void require_array(const void* array, qs_location location, const char* argument) {
-  require(array, argument);
-  if (location == QS_CUDA) runtime::require_foreign_memory(array, argument);
+void require_arrays(std::span<void* const> arrays, qs_location location, const char* argument) {
+  for (const void* array : arrays) require(array, argument);
+  if (location == QS_CUDA) runtime::require_foreign_memory(arrays, argument);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void each_matrix(const qs_links& links, Gauge& gauge, const runtime::Team& team,
 void check_links(const qs_links& links) {
   check("links", links.precision, links.layout, links.location, links.site_stride, HostGauge::reals_per_site);
   if (links.layout == QS_PYQUDA_PROPAGATOR) refuse("links", "the layout is a propagator's", "give QS_PYQUDA");
-  for (int mu = 0; mu < (links.layout == QS_QDP ? 4 : 1); ++mu) require_array(links.data[mu], links.location, "links");
+  require_arrays({links.data, links.layout == QS_QDP ? std::size_t{4} : std::size_t{1}}, links.location, "links");
 }
 
 /// Links in GPU memory: `here` becomes their description with copies in host memory.
@@ -175,14 +175,22 @@ Copies::Sites sites_of(const qs_vectors& vectors, const Box& part, int component
   return {parity == QS_ODD ? all / 2 : 0, all / 2, bytes, pitch};
 }
 
+/// Whether no task waits for another rank.
+bool is_alone() { return !runtime::mpi::Job::current().is_distributed(); }
+
 /// Waits for the tasks in which the caller's memory is used: for all of them, before an error goes on. failure: that of their submission.
 void wait_for_copies(const std::vector<const Field*>& fields, std::exception_ptr failure = nullptr) {
-  for (const Field* field : fields)
-    for (const int b : field->lattice()->local_blocks()) try {
-        runtime::wait_for_tasks(field->block(b), true);
-      } catch (...) {
-        if (failure == nullptr) failure = std::current_exception();
-      }
+  const auto wait = [&failure](auto&& for_tasks) {
+    try {
+      for_tasks();
+    } catch (...) {
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  };
+  if (is_alone()) wait([] { runtime::wait_for_all_tasks_of_caller(); });  // once: a thread that sleeps is awake late
+  else
+    for (const Field* field : fields)
+      for (const int b : field->lattice()->local_blocks()) wait([&] { runtime::wait_for_tasks(field->block(b), true); });
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
@@ -226,23 +234,24 @@ void check_vectors(const qs_vectors& vectors, const char* argument, int componen
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   if (propagator && vectors.count != components)
     refuse(argument, fmt::format("count {} of a propagator", vectors.count), fmt::format("give all its columns, {}", components));
-  for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require_array(vectors.data[v], vectors.location, argument);
+  require_arrays({vectors.data, propagator ? 1 : static_cast<std::size_t>(vectors.count)}, vectors.location, argument);
 }
 
 CallersVectors::CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read,
-                               std::optional<int> gpu) {
+                               std::optional<int> gpu, const CallersVectors* before)
+    : stream_(vectors.cuda_stream) {
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
   std::vector<void*> data(vectors.data, vectors.data + (propagator ? 1 : vectors.count));
   const auto used = std::span(data).subspan(propagator ? 0 : static_cast<std::size_t>(first), propagator ? 1 : static_cast<std::size_t>(n));
   const Copies::Sites sites = sites_of(vectors, part, components, parity);
-  const auto reached = [&](const void* array) {  // reals of a GPU are aligned
-    return reinterpret_cast<std::uintptr_t>(array) % bytes_of(vectors.precision) == 0 && runtime::kernels_reach(array, sites.bytes(), *gpu);
-  };
-  const bool direct = vectors.location == QS_CUDA && gpu && std::ranges::all_of(used, reached);
+  const auto aligned = [&](const void* array) { return reinterpret_cast<std::uintptr_t>(array) % bytes_of(vectors.precision) == 0; };
+  const bool direct = vectors.location == QS_CUDA && gpu && std::ranges::all_of(used, aligned) &&  // as reals of a GPU are
+                      runtime::kernels_reach(used, sites.bytes(), *gpu);
   if (direct) {
-    runtime::wait_for_foreign(used.front(), vectors.cuda_stream);
+    const bool has_waited = before != nullptr && before->here_.on_gpu != 0 && runtime::is_one_stream(before->stream_, stream_);
+    if (!has_waited) runtime::wait_for_foreign(used.front(), stream_);
   } else if (vectors.location == QS_CUDA) {
-    copies_ = std::make_shared<Copies>(sites, vectors.cuda_stream);
+    copies_ = std::make_shared<Copies>(sites, stream_);
     // What is written lies between other columns, or other sites.
     const bool among_others = propagator ? n < components : parity != QS_BOTH && vectors.layout == QS_LEXICOGRAPHIC;
     for (void*& array : used) copies_->put(array, read || among_others);
@@ -256,31 +265,37 @@ void CallersVectors::give_back() const {
 }
 
 void Loading::load(const Field& field) {
-  std::exception_ptr failure;
-  try {
-    if (is_in(parity_, field.parity())) transfer::load(field, vectors_.first(field.vectors()));
-    else blas::submit<blas::Fill>({&field}, {0.0});
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (by_pairs_ && field.parity() == 0 && failure == nullptr) {
+  if (by_pairs_ && field.parity() == 0) {
     even_ = &field;
     return;
   }
-  std::vector<const Field*> fields{&field};
-  if (const Field* const even = std::exchange(even_, nullptr); even != nullptr && field.parity() == 1) fields.push_back(even);
-  std::erase_if(fields, [this](const Field* one) { return !is_in(parity_, one->parity()); });
-  wait_for_copies(fields, failure);
+  std::vector<const Field*> asked;
+  std::exception_ptr failure;
+  try {
+    for (const Field* one : {std::exchange(even_, nullptr), &field}) {
+      if (one == nullptr) continue;
+      if (is_in(parity_, one->parity())) asked.push_back(one);
+      else blas::submit<blas::Fill>({one}, {0.0});
+    }
+    const VectorArrays vectors = vectors_.first(field.vectors());
+    if (asked.size() == 2) transfer::load({*asked[0], *asked[1]}, vectors);
+    else if (!asked.empty()) transfer::load(*asked[0], vectors);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  wait_for_copies(asked, failure);
 }
 
 void store(const VectorArrays& vectors, std::initializer_list<const Field*> fields, qs_parity parity) {
   std::vector<const Field*> asked;
   std::ranges::copy_if(fields, std::back_inserter(asked), [parity](const Field* field) { return is_in(parity, field->parity()); });
-  for (const Field* field : asked)
-    for (const int b : field->lattice()->local_blocks()) runtime::wait_for_tasks(field->block(b));  // maybe for other ranks
+  if (!is_alone())
+    for (const Field* field : asked)
+      for (const int b : field->lattice()->local_blocks()) runtime::wait_for_tasks(field->block(b));  // maybe for other ranks
   std::exception_ptr failure;
   try {
-    for (const Field* field : asked) transfer::store(vectors, *field);
+    if (asked.size() == 2) transfer::store(vectors, {*asked[0], *asked[1]});
+    else if (!asked.empty()) transfer::store(vectors, *asked[0]);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -34,9 +34,9 @@ class CallersVectors {
  public:
   /// gpu: by number, which alone works on the fields (Lattice::only_gpu()); none: there is no such one, or the host needs the numbers.
   /// read: the numbers there are used. Not read: they are only kept where nothing is written. What is enqueued on the caller's stream has
-  /// run when this returns.
+  /// run when this returns. before: others of this call, whose stream needs no second wait.
   CallersVectors(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity, bool read,
-                 std::optional<int> gpu);
+                 std::optional<int> gpu, const CallersVectors* before = nullptr);
   const VectorArrays& here() const { return here_; }
   /// What has been written in copies goes to GPU memory.
   void give_back() const;
@@ -44,13 +44,14 @@ class CallersVectors {
  private:
   VectorArrays here_;
   std::shared_ptr<Copies> copies_;
+  void* stream_;
 };
 
 /// Vectors to fields where their sites are asked for, else zeros. Waits for its tasks, since the caller's memory may go as soon as this
 /// thread waits for anything else.
 class Loading {
  public:
-  /// by_pairs: fields come as even and odd ones in turn, with nothing between that waits, so that tasks of both run together.
+  /// by_pairs: fields come as even and odd ones in turn, with nothing between that uses the even one: one task loads both.
   Loading(const VectorArrays& vectors, qs_parity parity, bool by_pairs) : vectors_(vectors), parity_(parity), by_pairs_(by_pairs) {}
   void load(const Field& field);
 
@@ -58,7 +59,7 @@ class Loading {
   VectorArrays vectors_;
   qs_parity parity_;
   bool by_pairs_;
-  const Field* even_ = nullptr;  ///< on its way
+  const Field* even_ = nullptr;  ///< that waits for the odd one
 };
 
 /// Fields to vectors, where they are asked for, once the tasks that write them have run. Waits for its tasks, too.

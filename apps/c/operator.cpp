@@ -291,7 +291,7 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
       std::optional<CallersVectors> theirs, results;
       op->context->job->together([&] {
         theirs.emplace(in, first, n, op->kind().components, part, from, true, gpu);
-        results.emplace(out, first, n, op->kind().components, part, how.parity, false, gpu);
+        results.emplace(out, first, n, op->kind().components, part, how.parity, false, gpu, &*theirs);
       });
       Loading loading(theirs->here(), from, true);
       op->solver_for(n).apply([&](const Field& field) { loading.load(field); },

@@ -44,7 +44,7 @@ void Service::serve() {
 
 void Service::run(const std::function<void()>& work, bool drives) {
   std::unique_lock lock(mutex_);
-  done_ = false;
+  done_ = ends_soon_ = false;
   uses_caller_ = true;
   work_ = &work;
   changed_.notify_all();
@@ -61,7 +61,15 @@ void Service::run(const std::function<void()>& work, bool drives) {
     }
     lock.lock();
   }
-  changed_.wait(lock, ended);
+  changed_.wait(lock, [&] { return ended() || ends_soon_; });
+  if (!ended()) {
+    lock.unlock();
+    constexpr std::chrono::microseconds longest(200);
+    for (const auto end = std::chrono::steady_clock::now() + longest; !ended() && std::chrono::steady_clock::now() < end;)
+      std::this_thread::yield();
+    lock.lock();
+    changed_.wait(lock, ended);
+  }
   lock.unlock();
   // What is copied now needs nothing more of other ranks, and what is computed comes to a wait soon: the thread goes no further. One that
   // hangs in StarPU or in a device's driver does not come to a wait: it is taken to use nothing of the caller's any more.
@@ -69,6 +77,14 @@ void Service::run(const std::function<void()>& work, bool drives) {
   for (int ms = 0; lost_ && uses_caller_ && ms < patience_ms; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (lost_) throw Error(ErrorKind::environment, "job", "lost", "");
   if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void Service::ends_soon() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_soon_ = true;
+  }
+  changed_.notify_all();
 }
 
 void Service::say(const std::function<void()>& words) {

@@ -17,6 +17,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -105,6 +106,7 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
 
 /// The calls of all ranks are of one solve.
 void require_same_everywhere(const Asked& asked) {
+  if (!runtime::mpi::Job::current().is_distributed()) return;  // to write it all down takes as long as a task
   app::require_same_settings_everywhere(
       app::setting_line("sources", asked.sources.count) + app::setting_line("source", asked.source ? text_of(*asked.source) : "none") +
       app::setting_line("columns", asked.columns) + app::setting_line("solutions", asked.solutions.count) +
@@ -172,10 +174,10 @@ struct GroupSources {
   VectorArrays arrays;  ///< of those in memory
 };
 
-/// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
-/// goes on to a residual that is smaller by as much.
+/// Solves for a group, whose first is `first`. stores: called before solutions go to the caller. A relative residual is no part of the
+/// solver's sums: where it is still too large, the solve goes on to a residual that is smaller by as much.
 Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const GroupSources& sources, const VectorArrays& solutions,
-                   const runtime::Team& team) {
+                   const std::function<void()>& stores, const runtime::Team& team) {
   const auto n = static_cast<std::size_t>(solutions.count);
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
                                  asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
@@ -191,7 +193,10 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
     if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
     Loading loading(guesses, guessed, true);
     if (guess) request.guess = [&](const Field& field) { loading.load(field); };
-    const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) { store(to, {&solved.even, &solved.odd}, sites); };
+    const UseSolutions use = [&](const FullField& solved, std::span<const SolveResult>) {
+      stores();
+      store(to, {&solved.even, &solved.odd}, sites);
+    };
     return solver.solve(sources.load, masses, {}, {}, {}, use, request);
   };
   if (std::ranges::none_of(relative, is_asked)) return {solve(results, asked.parity), {}};
@@ -314,7 +319,7 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
     op.context->job->together([&] {
       if (!asked.source && kept.empty())
         sources.emplace(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, true, gpu);
-      solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess, gpu);
+      solutions.emplace(asked.solutions, first, n, asked.components, part, asked.parity, asked.guess, gpu, sources ? &*sources : nullptr);
     });
     GroupSources right;
     if (asked.source) {
@@ -334,7 +339,10 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       loading.emplace(right.arrays, asked.parity, !asked.shifted);  // shifted systems take one parity after the other
       right.load = [&](const Field& field) { loading->load(field); };
     }
-    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), right, solutions->here(), team);
+    const auto stores = [&] {  // takes long where it is not by a GPU
+      if (solutions->here().on_gpu != 0 && first + n == asked.solutions.count) op.context->service->ends_soon();
+    };
+    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), right, solutions->here(), stores, team);
     solutions->give_back();
     for (std::size_t v = 0; v < solved.results.size(); ++v) {
       const SolveResult& result = solved.results[v];

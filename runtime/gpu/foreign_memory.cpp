@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -143,33 +144,62 @@ class ContextOf {
   int retained_ = -1;
 };
 
+/// What the driver has allocated in one piece, or nothing.
+struct Allocation {
+  Address first = 0;
+  std::size_t size = 0;
+  bool has(const void* address, std::size_t bytes) const {
+    const Address at = reinterpret_cast<std::uintptr_t>(address);
+    return at >= first && at - first < size && bytes <= size - (at - first);
+  }
+};
+
+Allocation allocation_of(const void* address) {
+  Allocation found;
+  const Driver& cuda = driver();
+  if (!cuda.tells(address, of_first, found.first) || !cuda.tells(address, of_size, found.size)) return {};
+  return found;
+}
+
 }  // namespace
 
-void require_foreign_memory(const void* address, std::string_view argument) {
+void require_foreign_memory(std::span<const void* const> addresses, std::string_view argument) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::input, Parameter(argument), fmt::format("it is said to be in GPU memory, but {}", why),
                 "give an address of GPU memory, or copy the field to the host");
   };
   const Driver& cuda = driver();
   if (!cuda.obstacle.empty()) refuse(cuda.obstacle);
-  unsigned type = 0;
-  if (!cuda.tells(address, of_memory_type, type)) refuse("the CUDA driver does not know the address");
-  if (type == host_memory) refuse("the CUDA driver says that the address is one of the host");
+  Allocation before;
+  for (const void* address : addresses) {
+    if (before.has(address, 1)) continue;
+    unsigned type = 0;
+    if (!cuda.tells(address, of_memory_type, type)) refuse("the CUDA driver does not know the address");
+    if (type == host_memory) refuse("the CUDA driver says that the address is one of the host");
+    if (addresses.size() > 1) before = allocation_of(address);
+  }
 }
 
-bool kernels_reach(const void* address, std::size_t bytes, int device) {
+bool kernels_reach(std::span<const void* const> addresses, std::size_t bytes, int device) {
   const Driver& cuda = driver();
-  int its = -1;
-  if (!cuda.obstacle.empty() || !cuda.tells(address, of_device, its) || its != device) return false;
-  Address first = 0;
-  std::size_t size = 0;
-  if (!cuda.tells(address, of_first, first) || !cuda.tells(address, of_size, size)) return false;
-  if (reinterpret_cast<std::uintptr_t>(address) - first + bytes > size) return false;
-  Opaque context = nullptr, own = nullptr;
-  if (!cuda.tells(address, of_context, context) || context == nullptr) return true;
-  check(cuda.retain(&own, device), "to take the device's context");
-  cuda.release(device);
-  return context == own;
+  if (!cuda.obstacle.empty()) return false;
+  Allocation before;
+  Opaque own = nullptr;
+  for (const void* address : addresses) {
+    if (before.has(address, bytes)) continue;
+    int its = -1;
+    if (!cuda.tells(address, of_device, its) || its != device) return false;
+    before = allocation_of(address);
+    if (!before.has(address, bytes)) return false;
+    Opaque context = nullptr;
+    if (!cuda.tells(address, of_context, context) || context == nullptr) continue;
+    if (own == nullptr) {
+      check(cuda.retain(&own, device), "to take the device's context");
+      cuda.release(device);
+    }
+    if (context != own) return false;
+  }
+  return true;
 }
 
 void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) {
@@ -197,6 +227,11 @@ void copy_foreign(const ForeignRows& what, ForeignCopy direction, void* stream) 
 }
 
 void wait_for_foreign(const void* address, void* stream) {
+  if (!is_one_stream(stream, nullptr)) {
+    const ContextOf context(address, stream);
+    check(stream == of_thread ? driver().wait_for_context() : driver().wait_for_stream(stream), "to wait for the stream");
+    return;
+  }
   // A byte is copied, since the default stream waits for others when something is enqueued there.
   std::byte byte{};
   copy_foreign({const_cast<void*>(address), &byte, 1, 1, 1}, ForeignCopy::to_host, stream);

@@ -10,4 +10,7 @@ namespace quarkstar::runtime {
 /// that they depend on must have run: those may wait for other ranks.
 void wait_for_tasks(const Handle& handle, bool use_caller = false);
 
+/// The same for all tasks that were submitted, which use memory of the program. Of a job of one rank alone.
+void wait_for_all_tasks_of_caller();
+
 }  // namespace quarkstar::runtime
