@@ -64,6 +64,13 @@ class Solves(Package):
             self.assertEqual(D.last.iterations, 0)
             self.assertEqual(D.solve(single, guess=x[0]).dtype, np.complex64)
             self.assertEqual(D.solve(b[0], guess=x[0].astype(np.complex64)).dtype, np.complex128)
+            out = np.empty_like(b[0])
+            self.assertIs(D.solve(b[0], out=out), out)
+            np.testing.assert_array_equal(out, x[0])
+            self.assertIs(D.solve(b[0], guess=out, out=out), out)  # from the solution on
+            self.assertEqual(D.last.iterations, 0)
+            self.refused("out: another array than guess", "out", lambda: D.solve(b[0], guess=x[0], out=out))
+            self.refused("out: shape", "out", lambda: D.solve(b[0], out=b))
             D.solve(b[:2], tol=[1e-4, 1e-9])
             self.assertGreater(D.last.columns[0].residual, 1e-9)
             left = np.vdot(b[1], D @ b[0])

@@ -125,11 +125,12 @@ class Operator(Closing):
             raise error
 
     def solve(self, b: Array, *, guess: Array | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
-              parity: str | None = None, layout: str = "lexicographic") -> Array:
+              parity: str | None = None, layout: str = "lexicographic", out: Array | None = None) -> Array:
         """x of M x = b, like b: one vector, or several along a leading dimension. Of an array in GPU memory it is a DeviceArray.
 
-        guess: of x. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
-        S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess, or 0. Wilson, clover and twisted
+        guess: of x. out: C-contiguous, of x's shape, where x goes; the guess may be it, and no other array then. None: a new array, which
+        takes 0.3 ms on a GPU. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
+        S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess or out, or 0. Wilson, clover and twisted
         mass know "odd" alone; domain wall and Moebius neither, and neither guess nor relative_tol. With solver="multishift" one b and a list
         of masses, here or of the operator, also of one: x has a leading dimension for them. Raises NotConverged, which holds what there
         is."""
@@ -142,7 +143,12 @@ class Operator(Closing):
             listed = max(1, len(masses)) if isinstance(masses, (list, tuple)) else self._listed if masses is None else None
             if listed is not None:
                 number, shape = listed, (listed, *vector_shape(layout, self._extents, self.components))
-        if guess is None:
+        if out is not None:
+            if guess is not None and guess is not out:
+                raise InputError("out: another array than guess; give one of them, or the same array as both", "out")
+            x = as_output(out, "out")
+            check_shape(x, shape, "out", layout)
+        elif guess is None:
             x = array_beside(b, shape, parity is None)
         else:
             first, _ = self._vectors(guess, layout, "guess")
