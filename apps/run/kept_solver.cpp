@@ -28,10 +28,13 @@ std::string KeptSolver::key_of(const RunConfig& config, std::span<const runtime:
   const SolverSettings& solver = config.solver;
   const bool of_one_mass = solver.multigrid || solver.schwarz || solver.recycle > 0 || !deflation_file(config).empty() ||
                            find_krylov_solver(solver.solver)->multigrid || !config.action->masses_share_links(config.settings);
-  if (of_one_mass || islands.size() > 1 || config.session.policy == "adaptive") return "";  // that policy changes the cut
+  if (of_one_mass || config.session.policy == "adaptive") return "";  // that policy changes the cut
   std::string key = fmt::format("{} {}\n", fmt::join(numbers_together(config), ","), runtime::Session::current().cpus_join());
-  for (const runtime::Block& block : islands.front().blocks())
-    key += fmt::format("{} {} {} {}\n", block.origin, block.extents, block.owner, block.rank);
+  for (const runtime::Decomposition& island : islands) {
+    key += "island\n";
+    for (const runtime::Block& block : island.blocks())
+      key += fmt::format("{} {} {} {}\n", block.origin, block.extents, block.owner, block.rank);
+  }
   for (const auto& [name, value] : parameters_of(config))
     if (!config.action->states_mass(name) && std::find(of_others.begin(), of_others.end(), name) == of_others.end())
       key += fmt::format("{} {}\n", name, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -46,7 +49,8 @@ void KeptSolver::begin(const std::string& key) {
 
 KeptSolver::Held KeptSolver::take(std::span<const double> masses) {
   Held held = std::exchange(held_, {});
-  const bool serves = held.solver && std::ranges::all_of(masses, [&](double mass) { return held.solver->solves_for(mass); });
+  const bool serves =
+      !held.solvers.empty() && std::ranges::all_of(masses, [&](double mass) { return held.solvers.front()->solves_for(mass); });
   return serves ? std::move(held) : Held{};
 }
 

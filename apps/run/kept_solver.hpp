@@ -1,5 +1,5 @@
 #pragma once
-// A solver kept for the next quark of a campaign, which differs in its mass alone.
+// Solvers kept for the next quark of a campaign, which differs in its mass alone.
 #include "apps/run/config.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "runtime/cut/decomposition.hpp"
@@ -8,18 +8,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace quarkstar::app {
 
 class KeptSolver {
  public:
-  /// It goes before the operator whose links it has.
+  /// They go before the operator whose links they have.
   struct Held {
     RunOperator operation;
-    std::unique_ptr<Solver> solver;
+    std::vector<std::unique_ptr<Solver>> solvers;  ///< of each island; none: nothing is held
   };
 
-  /// What two quarks have in common that can take the same solver on one configuration: all but mass, sources and outputs. Empty where a
+  /// What two quarks have in common that can take the same solvers on one configuration: all but mass, sources and outputs. Empty where a
   /// solver is made for one mass: with multigrid, a preconditioner or known modes, and where masses have links of their own.
   static std::string key_of(const RunConfig& config, std::span<const runtime::Decomposition> islands);
 

@@ -61,12 +61,13 @@ OperatorSolves::OperatorSolves(RunState& run, const MakeOperator& make, std::spa
   for (SourceState& source : run.sources)
     for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
   held_ = run.kept.solver.take(values_of(masses_));
-  if (held_.solver) solvers_.front() = std::move(held_.solver);
+  if (!held_.solvers.empty()) solvers_ = std::exchange(held_.solvers, {});
   for (std::size_t island = 0; island < solvers_.size(); ++island) {
     if (solvers_[island]) continue;
     const auto modes = make_solver(island);
     if (island == 0 && run.config.low_mode_average) add_low_modes(*solvers_[island], *modes);
   }
+  if (solvers_.size() > 1) run.session.wait_all();
   if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
     for (SourceState& source : run.sources) source.run.report.operators.push_back({telling_mass(), numbers});
   run.set_up();
@@ -77,7 +78,7 @@ OperatorSolves::OperatorSolves(RunState& run, const MakeOperator& make, std::spa
 }
 
 void OperatorSolves::leave_solver() {
-  run_.kept.solver.keep({std::move(held_.operation.action ? held_.operation : operator_), std::move(solvers_.front())});
+  run_.kept.solver.keep({std::move(held_.operation.action ? held_.operation : operator_), std::move(solvers_)});
 }
 
 double OperatorSolves::solve(int number, std::size_t island) {
@@ -120,7 +121,7 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
                     .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
   solvers_[island].reset();
   solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
-  if (!runtime::Turns::taken()) run_.session.wait_all();
+  if (!runtime::Turns::taken() && run_.islands.size() == 1) run_.session.wait_all();  // else links go to all islands together
   std::shared_ptr<const EigenProjector> projector;
   if (deflates) {
     run_.session.wait_all();  // files are for times without messages

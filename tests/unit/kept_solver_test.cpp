@@ -1,4 +1,4 @@
-// A solver kept for the next quark of a campaign: who takes it, and that its solves have the bits of a solver of their own.
+// Solvers kept for the next quark of a campaign: who takes them, and that their solves have the bits of a solver of their own.
 #include "apps/run/kept_solver.hpp"
 
 #include "apps/run/config.hpp"
@@ -60,6 +60,16 @@ TEST_CASE("quarks take the same solver if only their mass, sources and outputs d
   CHECK(key_on(in_parts(4, 0)) == key_on(in_parts(4, 0)));
   CHECK(key_on(in_parts(4, 0)) != key_on(in_parts(2, 0)));
   CHECK(key_on(in_parts(4, 0)) != key_on(in_parts(4, 1)));
+  // Islands: as many, in the same order, with the same parts.
+  const auto key_of_islands = [&](const std::vector<runtime::Decomposition>& islands) {
+    return KeptSolver::key_of(config_of({{"kappa", "0.15"}}), islands);
+  };
+  const runtime::Decomposition second({4, 4, 4, 8}, {{{4}, {4}, {4}, {8}}}, {1});
+  CHECK(key_of_islands({cut, second}) == key_of_islands({cut, second}));
+  CHECK_FALSE(key_of_islands({cut, second}).empty());
+  CHECK(key_of_islands({cut, second}) != key_of_islands({second, cut}));
+  CHECK(key_of_islands({cut, second}) != key_of_islands({cut}));
+  CHECK(key_of_islands({cut}) == key_on(cut));
   session.let_cpus_join(true);
   CHECK(key({{"kappa", "0.15"}}) != light);
   session.let_cpus_join(false);
@@ -91,7 +101,7 @@ TEST_CASE("a kept solver has the bits of one of its own, and clover's is for one
     ActionRun run{.settings = values};
     const std::size_t only[] = {0};
     KeptSolver::Held held{kind.make_links(session, cut, links_at_hand(gauge), run)(only), {}};
-    held.solver = std::make_unique<Solver>(cut, *held.operation.action, settings);
+    held.solvers.push_back(std::make_unique<Solver>(cut, *held.operation.action, settings));
     return held;
   };
   const auto solved = [&](Solver& solver, double kappa) {
@@ -105,16 +115,16 @@ TEST_CASE("a kept solver has the bits of one of its own, and clover's is for one
     kept.begin(action);
     for (const double kappa : {0.11, 0.12}) {
       KeptSolver::Held held = kept.take({&kappa, 1});
-      CHECK((held.solver != nullptr) == (kappa == 0.12 && action == "wilson"));
-      if (!held.solver) held = made(action, kappa);
-      CHECK(solved(*held.solver, kappa) == solved(*made(action, kappa).solver, kappa));
+      CHECK(held.solvers.empty() != (kappa == 0.12 && action == "wilson"));
+      if (held.solvers.empty()) held = made(action, kappa);
+      CHECK(solved(*held.solvers.front(), kappa) == solved(*made(action, kappa).solvers.front(), kappa));
       kept.keep(std::move(held));
     }
   }
   kept.begin("another");
   const double kappa = 0.12;
-  CHECK(kept.take({&kappa, 1}).solver == nullptr);
+  CHECK(kept.take({&kappa, 1}).solvers.empty());
   kept.forget();
   kept.keep(made("wilson", kappa));  // for nobody
-  CHECK(kept.take({&kappa, 1}).solver == nullptr);
+  CHECK(kept.take({&kappa, 1}).solvers.empty());
 }
