@@ -88,6 +88,7 @@ void print_plan(const RunReport& report) {
     fmt::print("  {}: {}{}\n", part.name, fmt::join(part.extents, "x"),
                part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
   if (!report.devices.reason.empty()) fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
+  if (!report.devices.sharing.empty()) fmt::print("  share: {}\n", report.devices.sharing);
   fmt::print("memory, estimated:\n");
   for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
   std::fflush(stdout);

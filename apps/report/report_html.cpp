@@ -167,7 +167,8 @@ std::string devices_table(const RunReport& report) {
   return "<h2>Devices</h2>\n" + table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows) +
          (report.devices.reason.empty()
               ? ""
-              : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share, escape(report.devices.reason)));
+              : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share, escape(report.devices.reason))) +
+         (report.devices.sharing.empty() ? "" : fmt::format("<p>share: {}</p>\n", escape(report.devices.sharing)));
 }
 
 std::string memory_table(const RunReport& report) {

@@ -24,6 +24,7 @@ struct DevicePlan {
   bool short_of_memory = false;  ///< CPUs have a part because the GPUs' memory does not hold it
   bool cpus_stay_out = false;    ///< they might have had a part, and GPUs alone are faster
   std::string reason;            ///< why the CPUs have that share; "" where there was no choice
+  std::string sharing;           ///< why several devices cut the lattice, or are islands; "" where there was no choice
   /// Sum of the parts' stand-alone speeds, GFLOP/s: what no schedule can beat. 0: not measured.
   double bound_gflops() const;
 };

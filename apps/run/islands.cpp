@@ -1,18 +1,21 @@
 #include "apps/run/islands.hpp"
 
 #include "apps/run/device_plan.hpp"
+#include "apps/run/island_forecast.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/field/precision.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/footprint.hpp"
 #include "solvers/krylov/krylov.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 
 namespace quarkstar::app {
@@ -74,41 +77,110 @@ std::vector<runtime::Decomposition> islands_of(const runtime::Session& session, 
   return islands;
 }
 
+/// What a forecast must know of the groups of a run.
+std::vector<ForecastGroup> groups_to_forecast(const RunConfig& config, int islands) {
+  RunConfig on_islands = config;
+  on_islands.nrhs = nrhs_on_islands(config, islands);
+  const std::vector<double> masses = config.masses();
+  const bool hermitian = config.action->is_hermitian;
+  const double hops = hermitian ? 2 : 4;  // of an iteration
+  std::vector<ForecastGroup> groups;
+  for (const std::vector<RightHandSide>& group : groups_of(on_islands, operators_of(config).front())) {
+    double iterations = 0;
+    for (const RightHandSide& side : group)
+      iterations =
+          std::max(iterations, usual_iterations(hermitian, config.solver.solver == "cgnr", masses[side.mass], config.solver.tolerance));
+    groups.push_back({static_cast<int>(group.size()), hops * iterations});
+  }
+  return groups;
+}
+
+IslandProblem island_problem(const Coord& lattice, const RunConfig& config) {
+  const OperatorShape shape = operator_shape(*config.action, config.settings, config.solver);
+  const bool mixed = shape.inner_links > 0;
+  constexpr int near = 8, near_and_far = 16;
+  return {.sites = static_cast<double>(volume(lattice)),
+          .hop = {.links = mixed ? shape.inner_links : shape.outer_links,
+                  .vector = shape.slices * static_cast<double>(site_bytes(config.solver.precision, 2 * shape.components)),
+                  .neighbours = shape.reach > 1 ? near_and_far : near},
+          .solver_links = shape.outer_links + shape.inner_links,
+          .columns = static_cast<int>(config.columns.size()),
+          .multigrid = config.solver.multigrid.has_value()};
+}
+
+IslandShape island_shape(const std::vector<runtime::Decomposition>& islands, const RunConfig& config) {
+  const runtime::Decomposition& island = islands.front();
+  const ActionKind& kind = *config.action;
+  const Coord extents = island.block(island.local().front()).extents;
+  double sites = 0;
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (extents[mu] < island.lattice()[mu]) sites += kind.reach * static_cast<double>(volume(extents)) / extents[mu] / 2;
+  const double reals = static_cast<double>(kind.face_reals) * kind.slices(config.settings);
+  return {static_cast<int>(islands.size()), owner_count(island),
+          sites * reals * static_cast<double>(computed_bytes(config.solver.precision))};
+}
+
+/// One way to share, and what it is predicted to take.
+struct Predicted {
+  IslandPlan plan;
+  IslandShape shape;
+  double seconds;
+};
+
+std::string prediction_text(const Predicted& way) {
+  const auto& [plan, shape, seconds] = way;
+  if (shape.islands == 1) return fmt::format("{:.2g} s with the lattice cut for {}", seconds, shape.devices);
+  return fmt::format("{:.2g} s on {} islands of {}", seconds, shape.islands, shape.devices);
+}
+
 }  // namespace
 
-IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config) {
+std::vector<IslandPlan> plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config) {
   const std::vector<int> workers = workers_of(session);
   const auto devices = static_cast<int>(workers.size());
   const std::string why_not = obstacle(session, config);
   if (config.islands) {
     const int wanted = *config.islands == 0 ? devices : *config.islands;
-    if (wanted == 1) return {};
+    if (wanted == 1) return {IslandPlan{}};
     if (!why_not.empty()) refuse_islands("there cannot be several islands: " + why_not, "use cut");
     if (wanted > devices)
       refuse_islands(fmt::format("{} islands, and {} device{}", wanted, devices, devices > 1 ? "s" : ""),
                      "use columns, an island for each device, or fewer");
-    return {islands_of(session, workers, wanted, lattice, config), "asked for"};
+    return {IslandPlan{islands_of(session, workers, wanted, lattice, config), "asked for"}};
   }
   const auto alike = [&](int w) {
     return is_gpu(session, w) == is_gpu(session, 0) && session.worker(w).team.threads() == session.worker(0).team.threads();
   };
-  if (devices < 2 || !why_not.empty() || config.blocks[0] > 0 || !std::all_of(workers.begin(), workers.end(), alike)) return {};
-  const std::vector<std::vector<RightHandSide>> all = groups_of(config, operators_of(config).front());
-  const auto groups = static_cast<int>(all.size());
-  std::map<std::size_t, int> of_mass;  // groups of one mass take about the same time
-  for (const std::vector<RightHandSide>& group : all) ++of_mass[group.front().mass];
-  constexpr int enough = 4;
-  // Each island sets up a multigrid of its own, one after another.
-  const auto comes_out = [&](const auto& mass) {
-    return mass.second >= enough * devices || (!config.solver.multigrid && mass.second % devices == 0);
-  };
-  if (!std::all_of(of_mass.begin(), of_mass.end(), comes_out))
-    return {{}, fmt::format("{} group{} of right-hand sides would not keep {} devices at work", groups, groups > 1 ? "s" : "", devices)};
-  return {islands_of(session, workers, devices, lattice, config),
-          fmt::format("{} groups of right-hand sides for {} devices that are alike", groups, devices)};
+  if (devices < 2 || !why_not.empty() || config.blocks[0] > 0 || !std::all_of(workers.begin(), workers.end(), alike)) return {IslandPlan{}};
+  const double bandwidth = session.worker(workers.front()).bandwidth_gbs;
+  const DeviceSpeeds speeds = is_gpu(session, 0) ? speeds_of_gpus(bandwidth) : speeds_of_cpus(bandwidth);
+  const IslandProblem problem = island_problem(lattice, config);
+  std::vector<Predicted> ways;
+  for (int islands = 1; islands <= devices; ++islands) {
+    if (devices % islands != 0) continue;
+    const std::vector<ForecastGroup> groups = groups_to_forecast(config, islands);
+    if (static_cast<int>(groups.size()) < islands) continue;
+    Predicted& way = ways.emplace_back(Predicted{{islands_of(session, workers, islands, lattice, config), ""}, {}, 0});
+    way.shape = island_shape(way.plan.islands, config);
+    way.seconds = forecast(problem, speeds, way.shape, groups);
+  }
+  constexpr double clear_gain = 0.97;
+  const auto weighed = [](const Predicted& way) { return way.seconds * (way.shape.islands == 1 ? clear_gain : 1); };
+  std::stable_sort(ways.begin(), ways.end(), [&](const Predicted& a, const Predicted& b) { return weighed(a) < weighed(b); });
+  std::vector<std::string> texts;
+  for (const Predicted& way : ways) texts.push_back(prediction_text(way));
+  std::vector<IslandPlan> plans;
+  for (Predicted& way : ways) {
+    const bool cut = way.shape.islands == 1;
+    if (cut) way.plan.islands.clear();
+    plans.push_back({std::move(way.plan.islands), fmt::format("predicted {}", fmt::join(texts, ", "))});
+    if (cut) break;
+  }
+  return plans;
 }
 
-int nrhs_for_islands(const RunConfig& config, int islands) {
+int nrhs_on_islands(const RunConfig& config, int islands) {
+  if (islands < 2 || config.was_given("nrhs") || find_krylov_solver(config.solver.solver)->mixes_vectors) return config.nrhs;
   const auto sides = static_cast<int>(config.columns.size() * config.masses().size() * (1 + config.further_sources.size()));
   return std::clamp((sides + islands - 1) / islands, 1, config.nrhs);
 }

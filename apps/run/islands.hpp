@@ -16,14 +16,15 @@ struct IslandPlan {
 
 /// Whether the devices of a session cut the lattice or are islands that share the right-hand sides of `config`, as its `share` says. Each
 /// island holds the links, and takes the next group once its own is solved (GroupPool), so nothing but the groups' own vectors moves. Left
-/// to choice they share where all devices are alike and there are so many full groups that they end together: a multiple of their number,
-/// or at least four each; a cut has faces to exchange, but its memory is that of one. Throws Error(input) naming `share` where islands are
-/// asked for and cannot be: more than there are devices, on several ranks, for masses with an operator each, with the policy `adaptive`,
-/// or CPUs and GPUs in one.
-IslandPlan plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
+/// to choice, where all devices are alike: every number of islands with as many devices each, the one first that forecast() has end first;
+/// several must gain 3 %, since a cut has the memory of one. What comes behind that is for where memory does not hold it; the last one
+/// cuts. Throws Error(input) naming `share` where islands are asked for and cannot be: more than there are devices, on several ranks, for
+/// masses with an operator each, with the policy `adaptive`, or CPUs and GPUs in one.
+std::vector<IslandPlan> plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
 
-/// As many right-hand sides as can be solved together so that every island has a group; at most config.nrhs.
-int nrhs_for_islands(const RunConfig& config, int islands);
+/// How many right-hand sides are solved together on so many islands: config.nrhs, or, where that was not given and bits do not depend on
+/// it, so few that every island has a group.
+int nrhs_on_islands(const RunConfig& config, int islands);
 
 /// Groups of right-hand sides for islands of different speeds. Not for several threads at once.
 class GroupPool {

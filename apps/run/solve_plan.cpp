@@ -108,23 +108,26 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
     if (beside) beside(needs, islands.front().part().extents);
     return needs;
   };
-  IslandPlan shared = plan_islands(session, lattice, config);
-  if (shared.islands.size() > 1) {
+  std::string reason;
+  for (IslandPlan& shared : plan_islands(session, lattice, config)) {
+    if (reason.empty()) reason = shared.reason;
+    if (shared.islands.size() < 2) break;
     RunConfig of_islands = config;
-    const bool may_change = !config.was_given("nrhs") && !find_krylov_solver(config.solver.solver)->mixes_vectors;  // else bits would
-    if (may_change) of_islands.nrhs = nrhs_for_islands(config, static_cast<int>(shared.islands.size()));
+    of_islands.nrhs = nrhs_on_islands(config, static_cast<int>(shared.islands.size()));
+    std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
+    if (!config.islands && !fits_everywhere(memory)) {
+      reason = shared.reason + "; islands that are faster would need more memory";
+      continue;
+    }
     DevicePlan devices;
-    devices.reason = shared.reason;
+    devices.sharing = reason;
     for (const runtime::Decomposition& island : shared.islands)
       for (const runtime::Block& block : island.blocks())
         devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-    std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
-    if (config.islands || fits_everywhere(memory))
-      return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
-    shared.reason = "islands would need more memory";
+    return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
   }
   PlannedLattice where = plan_run(session, lattice, config);
-  if (where.plan.reason.empty()) where.plan.reason = shared.reason;
+  where.plan.sharing = reason;
   std::vector<runtime::Decomposition> islands{where.decomposition};
   std::vector<MemoryNeed> memory = needs_of(islands, config);
   return {std::move(where), std::move(islands), std::move(memory), config.nrhs};

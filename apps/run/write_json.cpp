@@ -127,7 +127,7 @@ Json devices_json(const DevicePlan& plan, double gflops) {
     parts.push_back({{"worker", part.name},
                      {"extents", part.extents},
                      {"dslash_alone_gflops", part.gflops_alone > 0 ? Json(part.gflops_alone) : Json()}});
-  Json devices{{"parts", parts}, {"cpu_share", plan.cpu_share}, {"reason", plan.reason}};
+  Json devices{{"parts", parts}, {"cpu_share", plan.cpu_share}, {"reason", plan.reason.empty() ? plan.sharing : plan.reason}};
   if (const double bound = plan.bound_gflops(); bound > 0) {
     devices["dslash_bound_gflops"] = bound;
     if (gflops > 0) devices["fraction_of_bound"] = gflops / bound;
@@ -157,7 +157,7 @@ Json report_json(const RunReport& report) {
   if (!gauge.long_path.empty()) json["gauge"]["long_file"] = gauge.long_path;
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
-  if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
+  if (!report.devices.parts.empty() || !report.devices.sharing.empty()) json["devices"] = devices_json(report.devices);
   if (!report.resplits.empty()) json["resplits"] = resplits_json(report);
   for (const IslandReport& island : report.islands)
     json["islands"].push_back({{"devices", island.devices}, {"groups", island.groups}, {"seconds", island.seconds}});

@@ -29,8 +29,10 @@ islands 2 6
 # Left to choose: two devices that are alike share six groups, and cut the lattice for one.
 compare "${solve[@]}" --workers 2 --nrhs 2
 islands 2 6
+grep -q '"reason": "predicted .* s on 2 islands of 1, .* s with the lattice cut for 2"' other.json || die "no reason: $(grep '"reason"' other.json)"
 compare "${solve[@]}" --workers 2
 grep -q '1x1x1x2 blocks' other.json || die "one group was not solved on both devices"
+grep -q '"reason": "predicted .* s with the lattice cut for 2, .* s on 2 islands of 1"' other.json || die "no reason: $(grep '"reason"' other.json)"
 compare "${solve[@]}" --workers 2 --nrhs 2 --share cut
 grep -q '1x1x1x2 blocks' other.json || die "the lattice was not cut"
 
