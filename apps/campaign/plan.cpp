@@ -9,6 +9,7 @@
 #include "apps/run/right_hand_sides.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/multigrid/choice.hpp"
 
 #include <fmt/format.h>
@@ -43,15 +44,18 @@ double row_bytes(const Table& table, const std::vector<Source>& sources, const C
   const auto wanted = table.choices();
   double bytes = 0;
   for (const Source& source : sources) {
-    std::size_t real = 0, complex = 0;
-    for (const contract::Choice& choice : contract::that_fit(wanted, source))
+    std::size_t real = 0, complex = 0, local_mesons = 0;
+    for (const contract::Choice& choice : contract::that_fit(wanted, source)) {
+      if (choice.family->channels.data() == low_mode_channels(config.action->components).data()) local_mesons += choice.channels.size();
       for (const contract::Momentum& momentum : config.correlators.momenta)
         (choice.family->complex || momentum != contract::Momentum{0, 0, 0} ? complex : real) += choice.channels.size();
-    if (config.low_mode_average) real *= 2;
+    }
     for (const contract::Choice& choice : three_point_currents(config))
       complex += choice.channels.size() * config.three_points.hadrons.size() * config.three_points.momenta.size();
+    const bool averages = config.low_mode_average && std::find(config.sinks.begin(), config.sinks.end(), Sink{}) != config.sinks.end();
     const std::size_t masses = config.masses().size();
-    bytes += results_bytes(1, masses * config.sinks.size() * real, masses * config.sinks.size() * complex, lattice[3]);
+    bytes += results_bytes(1, masses * (config.sinks.size() * real + (averages ? local_mesons : 0)), masses * config.sinks.size() * complex,
+                           lattice[3]);
   }
   return bytes;
 }
@@ -63,9 +67,9 @@ double measured_gflops(runtime::Session& session, const QuarkPlan& plan) {
   const RunConfig& config = plan.quark->config;
   const OwnerProblem problem{*config.action, config.solver.precision, config.solver.link_reals, plan.solve.nrhs,
                              settings_of_slices(config)};
-  const runtime::Decomposition& decomposition = plan.solve.where.decomposition;
   std::map<int, Coord> parts;  // the first block of each owner
-  for (const int b : decomposition.local()) parts.emplace(decomposition.block(b).owner, decomposition.block(b).extents);
+  for (const runtime::Decomposition& island : plan.solve.islands)
+    for (const int b : island.local()) parts.emplace(island.block(b).owner, island.block(b).extents);
   for (const auto& [owner, part] : parts) gflops += measure_owner(session, owner, part, problem);
   runtime::mpi::Job::current().combine(std::span(&gflops, 1), runtime::mpi::Combine::sum);
   return gflops;
@@ -276,7 +280,10 @@ std::string text_of(const CampaignPlan& plan) {
                         config.action->mass_key, fmt::join(config.masses(), ", "), config.solver.solver, config.solver.tolerance,
                         planned.missing - planned.again, correlators_text(*planned.quark));
     if (planned.again > 0) text += fmt::format("  and {} sources whose rows are done again, for hadrons\n", planned.again);
-    text += fmt::format("  {}\n", planned.solve.where.decomposition.describe());
+    const std::size_t islands = planned.solve.islands.size();
+    text += fmt::format("  {}{}\n", planned.solve.where.decomposition.describe(),
+                        islands > 1 ? fmt::format(" on each of {} islands", islands) : "");
+    if (const std::string& sharing = planned.solve.where.plan.sharing; !sharing.empty()) text += fmt::format("  share: {}\n", sharing);
     for (const MemoryNeed& need : planned.solve.memory) text += fmt::format("  memory, estimated: {}\n", memory_text(need));
   }
   for (const auto& [hadron, missing] : plan.hadrons)

@@ -1,12 +1,14 @@
 // Parts of campaigns alone: jackknife, effective masses, files of results, texts.
 #include "apps/campaign/averages.hpp"
 #include "apps/campaign/campaign.hpp"
+#include "apps/campaign/plan.hpp"
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <random>
@@ -141,6 +143,34 @@ TEST_CASE("results come back from their file with all bits, and the same results
   CHECK(predicted < 1.7 * size);
   write_file(folder.file("damaged.h5"), read_file(folder.file("a.h5")).substr(0, 3000));
   CHECK_THROWS_WITH_AS(campaign::read_results(folder.file("damaged.h5")), doctest::Contains("damaged.h5: it "), Error);
+}
+
+TEST_CASE("low-mode averages are expected of mesons to point sinks, not of baryons and smeared sinks") {
+  const TemporaryFolder folder;
+  write_file(folder.file("lat.1"), "");
+  const auto bytes = [&](const std::string& correlators, bool averages) {
+    write_file(folder.file("c.toml"), fmt::format(R"(configurations = ["{}"]
+out = "{}"
+sources = ["point:0,0,0,0", "point:0,0,0,4"]
+sinks = ["point", "gaussian:1,4"]
+correlators = [{}]
+[quark.light]
+action = "wilson"
+kappa = 0.12
+deflate = "modes.h5"
+low-mode-average = {}
+)",
+                                                  folder.file("lat.1"), folder.file("out"), correlators, averages));
+    const campaign::Campaign read = campaign::read_campaign(folder.file("c.toml"), {});
+    const campaign::Journal journal(read.journal(), campaign::Journal::Mode::look);
+    return plan_rows(read, journal, {4, 4, 4, 8}).disk_bytes;
+  };
+  // Two rows, each with an average of the pion and of three rhos.
+  const double four = 2 * (campaign::results_bytes(1, 4, 0, 8) - campaign::results_bytes(1, 0, 0, 8));
+  for (const std::string correlators : {R"("pion", "rho")", R"("pion", "rho", "proton", "decuplet")"}) {
+    CAPTURE(correlators);
+    CHECK(bytes(correlators, true) - bytes(correlators, false) == doctest::Approx(four));
+  }
 }
 
 TEST_CASE("remedies name keys where commands have flags") {
