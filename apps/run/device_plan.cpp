@@ -1,5 +1,6 @@
 #include "apps/run/device_plan.hpp"
 
+#include "apps/run/island_forecast.hpp"
 #include "apps/run/parse.hpp"
 #include "runtime/cut/proportional_cut.hpp"
 #include "runtime/system/error.hpp"
@@ -22,7 +23,6 @@ double usable(const Owner& gpu) {
 }
 constexpr double stages = 3.5, stage_seconds = 12e-6;
 constexpr double face_seconds = 15e-6, bus_bytes_per_second = 44e9;
-constexpr double gpus_together_seconds = 14e-6;
 constexpr int t = 3, z = 2;
 
 /// One way to cut.
@@ -65,15 +65,29 @@ bool is_thin(const Candidate& c, const PlanningProblem& problem) {
          std::any_of(c.parts.begin(), c.parts.end(), [&](int part) { return part % 4 != 0 || (part > 0 && part / 2 < problem.thinnest); });
 }
 
+/// Seconds until the last owner has done its part: its surface, of thickness `thinnest` at either end, comes when the faces are there.
+double last_part(const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares, double slice_flops,
+                 double face_way) {
+  double last = 0;
+  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+    if (c.parts[i] == 0) continue;
+    const int surface = std::min(c.parts[i], 2 * problem.thinnest);
+    const double of_slice = slice_flops * 1e-9 / shares[i].speed;
+    last = std::max({last, c.parts[i] * of_slice, face_way + surface * of_slice});
+  }
+  return last;
+}
+
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
 double predict(const std::vector<Owner>& owners, const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
-  const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
-  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * problem.flops_a_site * 1e-9;
+  const double slice_flops =
+      static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)] / 2 * problem.flops_a_site;
+  const int used = owners_used(c.parts);
+  const bool with_cpus = used > 1 && uses_cpus(owners, c.parts);
+  const double face = used > 1 ? problem.face_bytes(c.direction) : 0, face_way = with_cpus ? face_seconds + face / bus_bytes_per_second : 0;
+  double seconds = last_part(problem, c, shares, slice_flops, face_way);
   if (is_thin(c, problem)) seconds /= problem.thin_speed;
-  if (owners_used(c.parts) > 1)
-    seconds += uses_cpus(owners, c.parts) ? stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second
-                                          : gpus_together_seconds;
-  return seconds;
+  return seconds + (with_cpus ? stages * stage_seconds : gpu_exchange_seconds(used, face));
 }
 
 /// The fastest cut for the owners with these speeds; a thinner unit must gain 3 %, for it may cost lanes. Without parts: impossible.
@@ -210,7 +224,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
     measure_all();
     const Candidate together = best_cut(owners, speeds, problem);
     const Candidate alone = best_cut(gpus, {speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(gpus.size())}, problem);
-    constexpr double worth_it = 0.99;
+    constexpr double worth_it = 0.98;
     const bool cpus_help = alone.parts.empty() || together.seconds < worth_it * alone.seconds;
     chosen = cpus_help ? together : alone;
     short_of_memory = alone.parts.empty();

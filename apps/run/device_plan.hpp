@@ -77,13 +77,14 @@ int thickest_part(const Owner& owner, const PlanningProblem& problem, int direct
 
 /// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given, to a tenth
 /// of it where slices allow, and of the cuts that do the fastest is taken; where cpu_share_is_open() the one that their
-/// measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does
+/// measured speeds give, if the predicted time of an application is better by 2 %; and else what the GPUs' memory does
 /// not hold, unless only GPUs were asked for. Cut in t, in z where t is too short. An application is predicted to take
-/// what its slowest part takes at its stand-alone speed, times thin_speed where a part is thin; where CPUs have a part
-/// beside others also 3.5 stages of 12 us that StarPU waits between dependent GPU tasks, and 15 us + bytes / 44 GB/s
-/// for a face (both measured on an H200). GPUs alone are one task (runtime/gpu/several_gpus.hpp) and lose 14 us (32^4 a GPU
-/// on two H200s, docs/results/). Throws Error(input) where the GPUs cannot hold what they must, or the lattice cannot
-/// be cut for its owners.
+/// what its slowest part takes at its stand-alone speed, over thin_speed where a part is thin; where CPUs have a part
+/// beside others also 3.5 stages of 12 us that StarPU waits between dependent GPU tasks, and a part's surface waits for
+/// faces, 15 us + bytes / 44 GB/s (both measured on an H200), while its owner does the rest. An H200 that had 252 slices
+/// of 48^3 x 256 and CPUs four took 2417 us, predicted 2412 (docs/results/2026-11-23-h200-ranks.md). GPUs alone are one task
+/// (runtime/gpu/several_gpus.hpp) and lose gpu_exchange_seconds(). Throws Error(input) where the GPUs cannot hold what they must, or the
+/// lattice cannot be cut for its owners.
 PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,
                             const MeasureOwner& measure);
 
