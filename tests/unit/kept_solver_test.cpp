@@ -64,7 +64,7 @@ TEST_CASE("quarks take the same solver if only their mass, sources and outputs d
   const auto key_of_islands = [&](const std::vector<runtime::Decomposition>& islands) {
     return KeptSolver::key_of(config_of({{"kappa", "0.15"}}), islands);
   };
-  const runtime::Decomposition second({4, 4, 4, 8}, {{{4}, {4}, {4}, {8}}}, {1});
+  const runtime::Decomposition second = runtime::Decomposition::uncut({4, 4, 4, 8}, 1);
   CHECK(key_of_islands({cut, second}) == key_of_islands({cut, second}));
   CHECK_FALSE(key_of_islands({cut, second}).empty());
   CHECK(key_of_islands({cut, second}) != key_of_islands({second, cut}));
