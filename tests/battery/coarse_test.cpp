@@ -36,6 +36,20 @@ bool same_numbers(const CoarseVector& a, const CoarseVector& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
 }
 
+/// sigma_3 = R gamma_5 P: the first half of a site's rows have chirality 1, the others -1.
+CoarseVector by_chirality(CoarseVector c) {
+  constexpr std::size_t rows = 2 * null_vectors;
+  for (std::size_t i = 0; i < c.size(); ++i)
+    if (i % rows >= null_vectors) c[i] = -c[i];
+  return c;
+}
+std::complex<double> inner(const CoarseVector& a, const CoarseVector& b) {
+  std::complex<double> sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::conj(a[i]) * b[i];
+  return sum;
+}
+double size_of(const CoarseVector& a) { return std::sqrt(inner(a, a).real()); }
+
 CoarseVector random_coarse(std::size_t numbers, std::uint64_t from) {
   reference::Random random(from);
   CoarseVector coarse(numbers);
@@ -248,6 +262,38 @@ TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
     const Coord odd{8, 4, 6, 12};
     check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
   }
+}
+
+TEST_CASE("D_c is gamma_5-hermitian: sigma_3 D_c sigma_3 = D_c^+, and with a twisted mass that of the opposite one") {
+  MESSAGE("seed " << seed + 500);
+  const Coord lattice{8, 4, 4, 8}, aggregate{2, 2, 2, 2};
+  const HostGauge gauge = reference::random_gauge(lattice, seed + 500);
+  const auto numbers = static_cast<std::size_t>(4 * 2 * 2 * 4 * 2 * null_vectors);
+  const std::vector<CoarseVector> c{random_coarse(numbers, seed + 501), random_coarse(numbers, seed + 502)};
+  const std::vector<HostField> fine(2, HostField(spinor_components, lattice));
+  for (const Precision precision : {Precision::double_, Precision::single})
+    for (const clover::Parameters& term : {clover::Parameters{}, {.csw = 1.3}, {.mu = 0.3}, {.csw = 1.3, .mu = 0.3}}) {
+      clover::Parameters opposite = term;
+      opposite.mu = -term.mu;
+      const auto images = [&](const clover::Parameters& of) {
+        return compute(problem_of(lattice, aggregate, gauge, of, {0.3, 0, 0.5, 1}), {1, 1, 1, 2}, precision, c, fine).image;
+      };
+      const std::vector<CoarseVector> image = images(term), of_opposite = term.mu == 0 ? image : images(opposite);
+      // <a, sigma_3 D_c b> = <sigma_3 D_c' a, b>, for two vectors and for each with itself.
+      const auto difference_to = [&](const std::vector<CoarseVector>& other) {
+        double most = 0;
+        for (const std::size_t a : {0, 1})
+          for (const std::size_t b : {0, 1}) {
+            const std::complex<double> left = inner(by_chirality(c[a]), image[b]), right = inner(by_chirality(other[a]), c[b]);
+            most = std::max(most, std::abs(left - right) / (size_of(c[a]) * size_of(image[b])));
+          }
+        return most;
+      };
+      const double most = difference_to(of_opposite);
+      MESSAGE(name_of(precision) << " csw " << term.csw << " mu " << term.mu << ": " << most);
+      CHECK(most < (precision == Precision::double_ ? 1e-14 : 1e-6));
+      if (term.mu != 0) CHECK(difference_to(image) > 1e-2);
+    }
 }
 
 TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture and number of vectors") {
