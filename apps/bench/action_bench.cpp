@@ -35,13 +35,19 @@ SettingValues benchmarked(const ActionKind& kind, const SettingValues& given) {
   return values;
 }
 
+runtime::Decomposition ActionBench::cut(const runtime::Session& session, const Coord& lattice, const ActionKind& action,
+                                        const Coord& blocks) {
+  const int owners = session.block_owners();
+  return {lattice, block_grid(blocks, lattice, owners, thinnest_block(action.reach)), owners};
+}
+
 ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const SettingValues& settings,
                          const Coord& blocks)
     : session_(session),
       kind_(action),
       blocks_(blocks),
       chosen_cut_(true),
-      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
+      decomposition_(cut(session, lattice, action, blocks)),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
   ActionRun run{.settings = benchmarked(kind_, settings)};
   mass_ = kind_.masses(run.settings).front();

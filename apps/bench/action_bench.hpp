@@ -40,6 +40,8 @@ class ActionBench {
   /// of the operator that are not the usual ones. blocks: their number in each direction; zeros: as plan() says.
   ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const SettingValues& settings = {},
               const Coord& blocks = {});
+  /// How that cuts the lattice.
+  static runtime::Decomposition cut(const runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks);
   /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
   ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action,
               const SettingValues& settings = {});

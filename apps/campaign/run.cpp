@@ -11,6 +11,7 @@
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/watchdog.hpp"
+#include "solvers/multigrid/choice.hpp"
 
 #include <fmt/format.h>
 
@@ -132,6 +133,8 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   for (const Source& source : campaign.sources) at(campaign.sources_where, [&] { check_source(source, lattice); });
   for (const Quark& quark : campaign.quarks)
     for (const contract::HadronSink& sink : quark.config.three_points.hadrons) at(quark.where, [&] { check_sink(sink, lattice); });
+  for (const Quark& quark : campaign.quarks)
+    job.together([&] { at_place_of(quark, [&] { check_multigrid(quark.config.solver, lattice); }); });
   if (!options.dry_run) job.on_root([&] { make_folder(campaign.out); });
   Journal journal(campaign.journal(), options.dry_run ? Journal::Mode::look : Journal::Mode::write);
   if (!options.dry_run) job.on_root([&] { prepare_folders(campaign); });

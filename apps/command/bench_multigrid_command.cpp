@@ -174,11 +174,13 @@ void bench_multigrid(const BenchOptions& options, const std::string& devices, ru
                      Json& rows) {
   const RunConfig asked = asked_of(options);
   const MultigridSettings settings = completed(asked.solver.multigrid.value_or(MultigridSettings{}), lattice);
+  for (const std::string& precision : options.precisions)  // before links are made
+    check_multigrid(settings, ActionBench::cut(session, lattice, *asked.action, options.blocks), parse_precision(precision),
+                    Schur::asymmetric);
   const ActionBench bench(session, lattice, *asked.action, asked.settings, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : options.links.empty() ? std::vector<int>{18} : options.links) {
       const MultigridCase c{devices, lattice, parse_precision(precision), reals};
-      check_multigrid(settings, bench.decomposition(), c.precision, Schur::asymmetric);
       const MultigridBench multigrid(options, session, bench, settings, c, triad);
       const auto tell = [&](const Json& part) {
         if (!options.json) print_rows(part);
@@ -197,6 +199,11 @@ void run_bench_multigrid(const BenchOptions& options) {
     throw Error(ErrorKind::input, "--action", fmt::format("multigrid is for Wilson-type actions, and '{}' is none", kind.name),
                 "use wilson, clover or twisted-mass");
   if (!options.links.empty()) links_of(options);
+  const MultigridSettings settings = asked_of(options).solver.multigrid.value_or(MultigridSettings{});
+  for (const std::string& precision : options.precisions) {  // before the machine is measured
+    check_multigrid(settings, parse_precision(precision), Schur::asymmetric);
+    for (const Coord& lattice : options.lattices) check_multigrid(settings, lattice, parse_precision(precision), Schur::asymmetric);
+  }
   Json result = {{"multigrid", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;

@@ -9,6 +9,7 @@
 #include "runtime/system/error.hpp"
 #include "solvers/eigen/low_mode_average.hpp"
 #include "solvers/krylov/krylov.hpp"
+#include "solvers/multigrid/choice.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
@@ -269,6 +270,8 @@ void check_action(const RunConfig& config) {
                           "multigrid-setup", "no-fallback"})
     if (config.was_given(key) && !solver.multigrid && !config.was_given("aggregate"))
       refuse(key, "it is of multigrid", "use --solver multigrid, or leave it out");
+  if (config.solver.multigrid) check_multigrid(*config.solver.multigrid, config.solver.precision, config.solver.schur);
+  if (config.lattice) check_multigrid(config.solver, *config.lattice);
   if (!solver.reliable_updates && !solver.shifted)
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))

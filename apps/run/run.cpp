@@ -10,6 +10,7 @@
 #include "runtime/system/error.hpp"
 #include "runtime/system/memory.hpp"
 #include "runtime/system/watchdog.hpp"
+#include "solvers/multigrid/choice.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -28,6 +29,7 @@ Coord read_extents(RunReport& report) {
   } else {
     extents = gauge_extents(config.gauge, config.lattice);
   }
+  check_multigrid(config.solver, extents);
   for (const Source& source : config.all_sources()) check_source(source, extents);
   for (const contract::HadronSink& sink : config.three_points.hadrons) check_sink(sink, extents);
   return extents;

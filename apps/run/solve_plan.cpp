@@ -153,6 +153,7 @@ void warn_of_idle_workers(const runtime::Session& session, const RunConfig& conf
 
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  job.together([&] { check_multigrid(config.solver, lattice); });
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
   const int wanted = config.nrhs;
@@ -177,7 +178,10 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
   }
   if (!chosen) chosen = std::move(with_cpus);
   job.together([&] {
-    for (const runtime::Decomposition& island : chosen->islands) require_thick_blocks(island, config.action->reach);
+    for (const runtime::Decomposition& island : chosen->islands) {
+      require_thick_blocks(island, config.action->reach);
+      check_multigrid(config.solver, island);
+    }
   });
   if (job.is_root()) warn_of_idle_workers(session, config, lattice, *chosen);
   return *std::move(chosen);

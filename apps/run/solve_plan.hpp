@@ -56,8 +56,8 @@ using CountBeside = std::function<void(std::vector<MemoryNeed>& needs, const Coo
 
 /// plan_run(), or plan_islands(), with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go
 /// together, and bits do not depend on it, half as many, and so on, until all of it fits, and GPUs hold theirs without help from CPUs;
-/// where they never do, as many as fit with it. beside: what else is to fit. Throws Error(input) where blocks would be too thin.
-/// Collective.
+/// where they never do, as many as fit with it. beside: what else is to fit. Throws Error(input) where blocks would be too thin, or
+/// where multigrid cannot be on the lattice or its cut (check_multigrid()). Collective.
 PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice, const CountBeside& beside = {});
 
 /// From here on CPUs take part in the session's work as the plan has it: a policy that places tasks by itself gives them none where GPUs

@@ -16,6 +16,9 @@ static_assert(lanes_of_components == coarse_lanes);
 /// not exceed the components of one chirality of an aggregate. components: of a fine vector.
 void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors,
                         int components = spinor_components);
+/// The part of it that asks for no cut, and the one that asks for no lattice.
+void require_aggregates(const Coord& lattice, const Coord& aggregate, int null_vectors, int components = spinor_components);
+void require_null_vectors(int null_vectors);
 /// Of the lattice whose sites are the aggregates. The aggregates fit.
 runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, const Coord& aggregate);
 

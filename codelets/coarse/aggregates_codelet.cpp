@@ -108,32 +108,46 @@ struct Aggregates::Task {
   }
 };
 
-void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors, int components) {
-  const auto refuse = [](const std::string& what, const std::string& remedy) {
-    throw Error(ErrorKind::input, Parameter("aggregate"), what, remedy);
-  };
-  for (std::size_t mu = 0; mu < 4; ++mu) {
-    const char direction = "xyzt"[mu];
-    const int extent = aggregate[mu], lattice = decomposition.lattice()[mu];
-    if (extent < 2) refuse(fmt::format("{} sites in {}", extent, direction), "give 2 or more");
-    if (lattice % (2 * extent) != 0)
-      refuse(fmt::format("{} = {} is no even number of aggregates of {} sites", direction, lattice, extent),
-             "give a divisor of half of the lattice's extent");
-    const int unit = mu == 0 ? 2 * extent : extent;  // coarse blocks need an even extent along x
-    for (const runtime::Block& block : decomposition.blocks())
-      if (block.origin[mu] % extent != 0 || block.extents[mu] % unit != 0)
-        refuse(fmt::format("a block of {} sites in {} from {} on is no whole number of {} sites", block.extents[mu], direction,
-                           block.origin[mu], unit),
-               "cut that direction into fewer blocks or ranks, or give smaller aggregates");
-  }
+namespace {
+
+void refuse_aggregate(const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, Parameter("aggregate"), what, remedy);
+}
+
+}  // namespace
+
+void require_null_vectors(int null_vectors) {
   if (null_vectors < 4 || null_vectors > most_null_vectors || null_vectors % 4 != 0)
     throw Error(ErrorKind::input, Parameter("null-vectors"), fmt::format("{} null vectors", null_vectors),
                 fmt::format("give a multiple of 4 from 4 to {}", most_null_vectors));
+}
+
+void require_aggregates(const Coord& lattice, const Coord& aggregate, int null_vectors, int components) {
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const char direction = "xyzt"[mu];
+    if (aggregate[mu] < 2) refuse_aggregate(fmt::format("{} sites in {}", aggregate[mu], direction), "give 2 or more");
+    if (aggregate[mu] > lattice[mu] / 2 || lattice[mu] % (2 * aggregate[mu]) != 0)
+      refuse_aggregate(fmt::format("{} = {} is no even number of aggregates of {} sites", direction, lattice[mu], aggregate[mu]),
+                       "give a divisor of half of the lattice's extent");
+  }
+  require_null_vectors(null_vectors);
   if (null_vectors > components / 2 * volume(aggregate))
     throw Error(ErrorKind::input, Parameter("null-vectors"),
                 fmt::format("{} null vectors on aggregates of {} sites, which have {} components of each chirality", null_vectors,
                             volume(aggregate), components / 2 * volume(aggregate)),
                 "give fewer, or larger aggregates");
+}
+
+void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors, int components) {
+  require_aggregates(decomposition.lattice(), aggregate, null_vectors, components);
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const int extent = aggregate[mu], unit = mu == 0 ? 2 * extent : extent;  // coarse blocks need an even extent along x
+    for (const runtime::Block& block : decomposition.blocks())
+      if (block.origin[mu] % extent != 0 || block.extents[mu] % unit != 0)
+        refuse_aggregate(fmt::format("a block of {} sites in {} from {} on is no whole number of {} sites", block.extents[mu], "xyzt"[mu],
+                                     block.origin[mu], unit),
+                         "cut that direction into fewer blocks or ranks, or give smaller aggregates");
+  }
 }
 
 Coord unit_of(const Coord& aggregate) {

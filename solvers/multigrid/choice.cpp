@@ -86,21 +86,13 @@ Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {
   return unit;
 }
 
-void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur) {
-  coarse::require_aggregates(decomposition, settings.aggregate, settings.null_vectors);
-  if (settings.levels < 2 || settings.levels > most_levels)
+void check_multigrid(const MultigridSettings& settings, Precision precision, Schur schur) {
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (const int extent = settings.aggregate[mu]; extent != 0 && extent < 2)
+      throw Error(ErrorKind::input, Parameter("aggregate"), fmt::format("{} sites in {}", extent, "xyzt"[mu]), "give 2 or more");
+  coarse::require_null_vectors(settings.null_vectors);
+  if (settings.levels != 0 && (settings.levels < 2 || settings.levels > most_levels))
     throw Error(ErrorKind::input, Parameter("levels"), fmt::format("{} levels", settings.levels), fmt::format("give 2 to {}", most_levels));
-  const Coord& lattice = decomposition.lattice();
-  runtime::Decomposition above = decomposition;
-  for (int level = 1; level + 1 < settings.levels; ++level) {
-    above = coarse::coarse_decomposition(above, aggregate_of(settings, lattice, level - 1));
-    try {
-      coarse::require_aggregates(above, aggregate_of(settings, lattice, level), settings.null_vectors, 2 * settings.null_vectors);
-    } catch (const Error& error) {
-      throw Error(ErrorKind::input, Parameter("levels"), fmt::format("level {} cannot be coarsened: {}", level, error.what()),
-                  "give fewer levels, or smaller aggregates");
-    }
-  }
   constexpr int most_steps = 1000, most_degree = 12;  // the terms of a polynomial grow with its degree and cancel each other
   for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, most_degree},
                                                  {"coarse-steps", settings.coarse_steps, 1, most_steps},
@@ -113,6 +105,54 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
     throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
   if (schur != Schur::asymmetric)
     throw Error(ErrorKind::input, Parameter("schur"), "multigrid is for the asymmetric Schur complement", "use asymmetric");
+}
+
+namespace {
+
+/// require(level, aggregate, components of a vector) for each level that is coarsened.
+template <class Require>
+void require_levels(const MultigridSettings& settings, const Coord& lattice, Require&& require) {
+  require(0, settings.aggregate, spinor_components);
+  for (int level = 1; level + 1 < settings.levels; ++level) {
+    try {
+      require(level, aggregate_of(settings, lattice, level), 2 * settings.null_vectors);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, Parameter("levels"), fmt::format("level {} cannot be coarsened: {}", level, error.what()),
+                  "give fewer levels, or smaller aggregates");
+    }
+  }
+}
+
+}  // namespace
+
+void check_multigrid(const MultigridSettings& given, const Coord& lattice, Precision precision, Schur schur) {
+  check_multigrid(given, precision, schur);
+  const MultigridSettings settings = completed(given, lattice);
+  require_levels(settings, lattice, [&](int level, const Coord& aggregate, int components) {
+    coarse::require_aggregates(lattice_of(settings, lattice, level), aggregate, settings.null_vectors, components);
+  });
+}
+
+void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur) {
+  check_multigrid(settings, decomposition.lattice(), precision, schur);
+  runtime::Decomposition of_level = decomposition;
+  require_levels(settings, decomposition.lattice(), [&](int level, const Coord& aggregate, int components) {
+    coarse::require_aggregates(of_level, aggregate, settings.null_vectors, components);
+    if (level + 2 < settings.levels) of_level = coarse::coarse_decomposition(of_level, aggregate);
+  });
+}
+
+void check_multigrid(const SolverSettings& given, const Coord& lattice) {
+  SolverSettings settings = given;
+  const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
+  if (!settings.multigrid && solver != nullptr && solver->multigrid) settings.multigrid.emplace();
+  if (settings.multigrid) check_multigrid(*settings.multigrid, lattice, settings.precision, settings.schur);
+}
+
+void check_multigrid(const SolverSettings& given, const runtime::Decomposition& decomposition) {
+  check_multigrid(given, decomposition.lattice());
+  const SolverSettings settings = completed(given, decomposition.lattice());
+  if (settings.multigrid) check_multigrid(*settings.multigrid, decomposition, settings.precision, settings.schur);
 }
 
 }  // namespace quarkstar

@@ -26,8 +26,16 @@ bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice);
 /// Of which every block must have a whole number.
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice);
 
-/// Throws Error(input) naming the parameter for complete settings with which there is no multigrid: aggregates or null vectors that do not
-/// fit the lattice or its cut, numbers of levels or steps, fields in half precision, the symmetric Schur complement.
+/// Throws Error(input) naming the parameter for settings with which there is no multigrid on any lattice: numbers of null vectors, levels
+/// or steps, fields in half precision, the symmetric Schur complement. Aggregates and levels may be left open.
+void check_multigrid(const MultigridSettings& settings, Precision precision, Schur schur);
+/// The same, and for aggregates, null vectors or levels that do not fit the lattice. Needs no more than its extents, so that nothing has
+/// been read or allocated for settings that are refused.
+void check_multigrid(const MultigridSettings& settings, const Coord& lattice, Precision precision, Schur schur);
+/// The same of complete settings, and for aggregates that do not fit the lattice's cut.
 void check_multigrid(const MultigridSettings& settings, const runtime::Decomposition& decomposition, Precision precision, Schur schur);
+/// The same of a solver's: multigrid where the solver has it or settings of it are given, else nothing is refused.
+void check_multigrid(const SolverSettings& settings, const Coord& lattice);
+void check_multigrid(const SolverSettings& settings, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar
