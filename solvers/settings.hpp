@@ -44,6 +44,17 @@ struct MultigridSettings {
   NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits
 };
 
+/// A level of a multigrid, the finest first, for reports.
+struct MultigridLevel {
+  enum class Solver { outer, cycles, gcr, inverse };
+  Coord lattice{};
+  int components = 0;         ///< of its vectors, per site
+  int null_vectors = 0;       ///< 0: the coarsest
+  Solver solver{};            ///< the solve itself; GCR with a cycle of this level for each step; GCR alone; a dense inverse
+  int steps = 1;              ///< of its solver for one step of the level above
+  double cycle_seconds = -1;  ///< of this level in a cycle, per right-hand side of four, each step alone, behind the set-up; -1: not known
+};
+
 struct SolverSettings {
   std::string solver = "bicgstab";  ///< a name of solver_names() for the action
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
@@ -76,6 +87,7 @@ struct SolveResult {
   StopReason reason = StopReason::running;
   int iterations = 0;        ///< summed over restarts
   int restarts = 0;          ///< outer corrections beyond the first solve
+  int by_multigrid = 0;      ///< of the iterations those with multigrid, behind which a fallback may have gone on
   int refreshes = 0;         ///< reliable updates, to any right-hand side that advanced with this one
   double true_residual = 0;  ///< |b - M x| / |b| recomputed in double on the whole lattice
   double seconds = 0;  ///< wall time of the solve, sources and links already in place; like the next six an equal share of right-hand sides

@@ -241,6 +241,7 @@ void SolveLoop::correct(const runtime::Guard& working) {
     results_[v].refreshes += inner.refreshes;
     results_[v].reason = of_vector.reason;
     results_[v].iterations += of_vector.iterations;
+    if (goal_.by_multigrid) results_[v].by_multigrid += of_vector.iterations;
     if (corrector_.settings().keep_history)
       for (const double norm2 : of_vector.norm2) results_[v].residual_history.push_back(relative(v, norm2));
   }

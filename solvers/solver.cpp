@@ -149,7 +149,7 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
     throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} gathers no modes", krylov.name),
                 fmt::format("use {}", action.is_hermitian() ? "cg" : "cgnr"));
   if (settings.multigrid) {
-    check_multigrid(*settings.multigrid, decomposition, settings.precision, settings.schur);
+    check_multigrid(settings, decomposition);
     request.unit = coarse::unit_of(settings.multigrid->aggregate);
   }
   action.check(decomposition, request);
@@ -178,6 +178,11 @@ std::vector<std::pair<std::string, double>> Solver::numbers() const {
     for (const auto& number : multigrid->numbers()) numbers.push_back(number);
   if (impl_->corrector.settings().multigrid) numbers.emplace_back("multigrid_fell_back", multigrid != nullptr ? 0 : 1);
   return numbers;
+}
+
+std::vector<MultigridLevel> Solver::multigrid_levels() const {
+  const Multigrid* const multigrid = impl_->corrector.multigrid();
+  return multigrid != nullptr ? multigrid->level_reports() : std::vector<MultigridLevel>{};
 }
 
 const LatticePointer& Solver::lattice() const { return impl_->corrector.lattice(); }

@@ -57,6 +57,9 @@ class Solver {
   /// PreparedAction::numbers() of the operator in double precision; with multigrid also its contraction (Multigrid::Verification).
   std::vector<std::pair<std::string, double>> numbers() const;
 
+  /// Of the multigrid that preconditions it; none without one.
+  std::vector<MultigridLevel> multigrid_levels() const;
+
   /// Whether solve() takes this mass for another than the action's own: clover's term is made for one.
   bool solves_for(double mass) const;
 

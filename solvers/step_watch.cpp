@@ -28,6 +28,13 @@ double StepWatch::flops_of_level(int level) const {
   return flops;
 }
 
+double StepWatch::seconds_of_level(int level) const {
+  double seconds = 0;
+  for (const StepWork& step : steps_)
+    if (step.level == level) seconds += step.seconds;
+  return seconds;
+}
+
 /// What has happened since the last call belongs to the step at work.
 void StepWatch::charge() {
   if (waits_) runtime::Session::current().wait_all();

@@ -28,6 +28,7 @@ class StepWatch {
   /// In the order of their first calls.
   const std::vector<StepWork>& steps() const { return steps_; }
   double flops_of_level(int level) const;
+  double seconds_of_level(int level) const;
 
  private:
   void charge();

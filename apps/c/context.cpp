@@ -81,7 +81,7 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 4> three_point_keys{"three-points", "currents", "current-momenta", "sinks"};
-constexpr std::array<std::string_view, 23> command_keys{"gauge",
+constexpr std::array<std::string_view, 22> command_keys{"gauge",
                                                         "lattice",
                                                         "reunitarize",
                                                         "action",
@@ -100,7 +100,6 @@ constexpr std::array<std::string_view, 23> command_keys{"gauge",
                                                         "graph",
                                                         "decisions",
                                                         "deflate",
-                                                        "multigrid-setup",
                                                         "low-mode-average",
                                                         "krylov-state",
                                                         "redundant"};

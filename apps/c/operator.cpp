@@ -3,6 +3,7 @@
 #include "apps/c/fields.hpp"
 #include "apps/run/check_action.hpp"
 #include "apps/run/memory_check.hpp"
+#include "apps/run/null_vector_files.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_settings.hpp"
@@ -45,6 +46,8 @@ Solver& Operator::solver_for(std::span<const int> numbers) {
   if (!solvers.contains(lanes)) {
     // Each has links of its own, and the plan of memory is that of one.
     if (!solvers.empty() && !holds_another(*this)) drop_solvers();
+    if (!config.multigrid_setup.empty())
+      settings.multigrid->files = app::null_vector_files(config, *decomposition, {made.equation, config.masses().front()});
     auto made_solver = std::make_unique<Solver>(*decomposition, *made.action, settings,
                                                 Speed{.vectors = std::ranges::max(numbers), .vectors_in_lanes = lanes});
     if (deflation != nullptr) {

@@ -1,5 +1,6 @@
 #include "apps/command/print_tables.hpp"
 
+#include "apps/run/multigrid_report.hpp"
 #include "codelets/actions/action_kind.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +42,17 @@ void print_sequential(const RunReport& report) {
   }
 }
 
+void print_multigrid(const RunReport& report, const OperatorReport& of) {
+  if (of.levels.empty()) return;
+  fmt::print("{}\n", multigrid_line(report, of));
+  const auto print_row = [](std::span<const std::string> cells) {
+    fmt::print("{:>9} {:>15} {:>8} {:>32} {:>14}\n", cells[0], cells[1], cells[2], cells[3], cells[4]);
+  };
+  print_row(multigrid_columns());
+  for (const MultigridRow& row : multigrid_rows(report, of))
+    print_row(std::vector{row.level, row.lattice, row.vectors, row.steps, row.seconds});
+}
+
 void print_solves(const RunReport& report) {
   const bool names_masses = report.config.action->names_masses;
   const int width = names_masses ? 8 : 4;
@@ -55,6 +67,7 @@ void print_solves(const RunReport& report) {
                energy.gflops_per_watt);
   }
   print_sequential(report);
+  for (const OperatorReport& of : report.operators) print_multigrid(report, of);
   if (report.solves.empty()) return;
   const ColumnReport& last = report.solves.back();
   fmt::print("{}\n{}\n", runtime_note(report, last), energy_note(last));

@@ -3,6 +3,7 @@
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "apps/report/timeline_svg.hpp"
+#include "apps/run/multigrid_report.hpp"
 #include "apps/run/parse.hpp"
 
 #include <fmt/format.h>
@@ -121,6 +122,18 @@ std::string solves_table(const RunReport& report) {
          note;
 }
 
+std::string multigrid_tables(const RunReport& report) {
+  std::string tables;
+  for (const OperatorReport& of : report.operators) {
+    if (of.levels.empty()) continue;
+    std::vector<TableRow> rows;
+    for (const MultigridRow& row : multigrid_rows(report, of))
+      rows.push_back({row.level, row.lattice, row.vectors, row.steps, row.seconds});
+    tables += fmt::format("<p>{}</p>\n", escape(multigrid_line(report, of))) + table("", multigrid_columns(), rows);
+  }
+  return tables.empty() ? "" : "<h2>Multigrid</h2>\n" + tables;
+}
+
 std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
   return t < values.size() && std::isfinite(values[t]) ? fmt::format("{:.6f}", values[t]) : "-";
 }
@@ -197,7 +210,7 @@ std::string report_html(const RunReport& report) {
                       escape(report.cpu_model), report.setup.seconds(), report.total_seconds);
   html += "<h2>Plots</h2><div class=\"plots\">\n";
   html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) + timeline_figure(report);
-  html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);
+  html += "</div>\n<h2>Solves</h2>\n" + solves_table(report) + multigrid_tables(report);
   html += "<h2>Correlators</h2>\n" + correlators_table(report);
   if (config.source.kind != Source::Kind::point) html += fmt::format("<p>Source {}, without gauge fixing.</p>\n", text_of(config.source));
   html += "<h2>Gauge configuration</h2>\n" + gauge_table(report);

@@ -249,6 +249,12 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
   return loaded->iterations;
 }
 
+std::optional<std::string> Checkpoint::problem_of(const std::string& name, int components) const {
+  constexpr const char* none_is_called_so = "-";  // so that no data are read
+  const std::optional<Loaded> found = read({name, none_is_called_so}, components);
+  return found ? std::optional(found->problem) : std::nullopt;
+}
+
 void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
   if (are_finite({{solution}})) write(key, {{solution}}, iterations, {});
 }
@@ -276,6 +282,7 @@ std::optional<SolveState> Checkpoint::load_state(const RestartKey& key, int comp
     SolveResult& result = state.results.emplace_back();
     result.reason = static_cast<StopReason>(one.at("reason").get<int>());
     result.iterations = one.at("iterations");
+    result.by_multigrid = one.value("by_multigrid", 0);
     result.restarts = one.at("restarts");
     result.refreshes = one.at("refreshes");
     result.true_residual = one.at("residual");
@@ -293,6 +300,7 @@ void Checkpoint::save_state(const RestartKey& key, const SolveState& state) cons
   for (const SolveResult& result : state.results) {
     results.push_back({{"reason", static_cast<int>(result.reason)},
                        {"iterations", result.iterations},
+                       {"by_multigrid", result.by_multigrid},
                        {"restarts", result.restarts},
                        {"refreshes", result.refreshes},
                        {"residual", result.true_residual},

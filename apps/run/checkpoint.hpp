@@ -37,6 +37,9 @@ class Checkpoint {
   /// read.
   std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
+  /// The problem of the file of that name, without its data; nothing where there is no file. Throws as load() does.
+  std::optional<std::string> problem_of(const std::string& name, int components) const;
+
   /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.
   void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
 

@@ -7,17 +7,37 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace quarkstar::app {
 namespace {
 
 constexpr std::string_view starts_key = "null vector starts";  ///< beside the action's settings, as no action has it
 constexpr std::string_view file_name = "null-vector";
+constexpr std::string_view mass_keys[] = {" kappa ", " mu "};  ///< of Wilson-type actions, as problems have them: key and number
+
+/// A problem without what differs between masses of one action.
+std::string without_masses(std::string problem) {
+  for (const std::string_view key : mass_keys)
+    if (const std::size_t at = problem.find(key); at != std::string::npos) problem.erase(at, problem.find(' ', at + key.size()) - at);
+  return problem;
+}
+
+/// "kappa 0.14", "kappa 0.15 mu 0.1".
+std::string masses_in(const std::string& problem) {
+  std::string masses;
+  for (const std::string_view key : mass_keys)
+    if (const std::size_t at = problem.find(key); at != std::string::npos)
+      masses += fmt::format("{}{}", key, std::strtod(problem.c_str() + at + key.size(), nullptr));  // problems have all 17 digits
+  return masses.empty() ? "none is told" : masses.substr(1);
+}
 
 }  // namespace
 
@@ -29,21 +49,22 @@ void set_null_vector_starts(RunConfig& config, const std::vector<std::string>& f
   if (!folders.empty()) config.settings.insert_or_assign(std::string(starts_key), fmt::format("{}", fmt::join(folders, "\n")));
 }
 
-NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomposition& decomposition, const std::string& equation,
-                                  std::optional<double> mass) {
+NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomposition& decomposition, const NullVectorsOf& of,
+                                  std::function<void(const std::string& where)> begun) {
   const MultigridSettings multigrid = *completed(config.solver, decomposition.lattice()).multigrid;
-  const std::string of_mass = mass ? fmt::format("-{}", *mass) : "";
+  const std::string of_mass = of.one_of_several ? fmt::format("-{}", of.mass) : "";
   // A dense inverse takes no steps, so their number is no part of the problem there.
   const std::string coarsest =
       has_dense_inverse(multigrid, decomposition.lattice()) ? "inverse" : fmt::format("{}", multigrid.coarse_steps);
   const std::string problem = fmt::format(
       "{} null vectors {}, aggregates {}, levels {}, steps in halves {} {} {} {}, polynomial smoothers with half the degree below, cycles "
       "{}, {}{}",
-      equation, multigrid.null_vectors, fmt::join(multigrid.aggregate, ","), multigrid.levels, multigrid.setup_steps,
+      of.equation, multigrid.null_vectors, fmt::join(multigrid.aggregate, ","), multigrid.levels, multigrid.setup_steps,
       multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision), of_mass);
+  const std::string mass = config.action->names_masses ? fmt::format(" {} {}", config.action->mass_key, of.mass) : "";
   const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part());
-  const auto key = [problem, of_mass](std::size_t j) -> RestartKey {
-    return {fmt::format("{}{:02}{}", file_name, j, of_mass), fmt::format("{} vector {}", problem, j)};
+  const auto key = [problem, of_mass, mass](std::size_t j) -> RestartKey {
+    return {fmt::format("{}{:02}{}", file_name, j, of_mass), fmt::format("{}{} vector {}", problem, mass, j)};
   };
   const auto load = [key](const Checkpoint& from, std::span<HostField> null_vectors, bool of_any) {
     for (std::size_t j = 0; j < null_vectors.size(); ++j)
@@ -53,18 +74,30 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
   const auto near = [load, folders = null_vector_starts(config), lattice = decomposition.lattice(),
                      part = decomposition.part()](std::span<HostField> null_vectors) {
     runtime::mpi::Job& job = runtime::mpi::Job::current();
-    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
-      bool found = false;  // a folder that is not there is not made
-      job.on_root([&] { found = std::filesystem::is_directory(folder); });
-      return job.any(found) && load(Checkpoint(folder, lattice, part, Checkpoint::Access::read), null_vectors, true);
+    const auto found = std::find_if(folders.begin(), folders.end(), [&](const std::string& folder) {
+      bool is_there = false;  // a folder that is not there is not made
+      job.on_root([&] { is_there = std::filesystem::is_directory(folder); });
+      return job.any(is_there) && load(Checkpoint(folder, lattice, part, Checkpoint::Access::read), null_vectors, true);
     });
+    return found != folders.end() ? *found : std::string();
   };
-  return {[files, load, near](std::span<HostField> null_vectors) {
-            using Loaded = NullVectorFiles::Loaded;
-            return load(*files, null_vectors, false) ? Loaded::own : near(null_vectors) ? Loaded::near : Loaded::none;
+  const auto of_another_mass = std::make_shared<bool>(false);  // then the files stay what they are
+  const auto tell = [begun = std::move(begun)](const std::string& where) {
+    if (begun) begun(where);
+    if (runtime::mpi::Job::current().is_root()) spdlog::info("multigrid's set-up begins with the null vectors {}", where);
+    return NullVectorFiles::Loaded::near;
+  };
+  return {[=, folder = config.multigrid_setup](std::span<HostField> null_vectors) {
+            const std::string wanted = key(0).problem, there = files->problem_of(key(0).name, spinor_components).value_or(wanted);
+            *of_another_mass = there != wanted && without_masses(there) == without_masses(wanted);
+            if (*of_another_mass && load(*files, null_vectors, true))
+              return tell(fmt::format("in {} of another mass ({}, not {})", folder, masses_in(there), masses_in(wanted)));
+            if (load(*files, null_vectors, false)) return NullVectorFiles::Loaded::own;
+            const std::string from = near(null_vectors);
+            return from.empty() ? NullVectorFiles::Loaded::none : tell("in " + from);
           },
-          [files, key](std::span<const HostField> null_vectors) {
-            for (std::size_t j = 0; j < null_vectors.size(); ++j) files->save(key(j), null_vectors[j].data, 0);
+          [=](std::span<const HostField> null_vectors) {
+            for (std::size_t j = 0; j < null_vectors.size() && !*of_another_mass; ++j) files->save(key(j), null_vectors[j].data, 0);
           }};
 }
 

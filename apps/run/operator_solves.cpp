@@ -69,7 +69,8 @@ OperatorSolves::OperatorSolves(RunState& run, const MakeOperator& make, std::spa
   }
   if (solvers_.size() > 1) run.session.wait_all();
   if (const auto numbers = solvers_.front()->numbers(); !numbers.empty())
-    for (SourceState& source : run.sources) source.run.report.operators.push_back({telling_mass(), numbers});
+    for (SourceState& source : run.sources)
+      source.run.report.operators.push_back({telling_mass(), numbers, solvers_.front()->multigrid_levels(), begun_with_});
   run.set_up();
   if (!run.together() || runtime::Turns::taken()) return;
   for (const std::unique_ptr<Solver>& solver : solvers_)
@@ -114,7 +115,9 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
   SolverSettings settings = run_.config.solver;
   settings.keep_history = true;  // the report plots it
   if (!run_.config.multigrid_setup.empty())
-    settings.multigrid->files = null_vector_files(run_.config, run_.islands[island], operator_.equation, telling_mass());
+    settings.multigrid->files =
+        null_vector_files(run_.config, run_.islands[island], {operator_.equation, mass_, telling_mass().has_value()},
+                          [this](const std::string& where) { begun_with_ = where; });
   const std::string modes = deflation_file(run_.config);
   const bool deflates = !modes.empty();  // projectors have lanes of sites
   const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),

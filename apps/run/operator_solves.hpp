@@ -70,6 +70,7 @@ class OperatorSolves {
   std::vector<int> numbers_;                      ///< of right-hand sides in the groups
   std::vector<std::unique_ptr<Solver>> solvers_;  ///< of each island
   double making_seconds_ = 0;
+  std::string begun_with_{};  ///< null vectors from elsewhere, where multigrid's set-up had some
 };
 
 }  // namespace quarkstar::app

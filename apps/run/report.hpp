@@ -73,6 +73,8 @@ struct TimelineTask {
 struct OperatorReport {
   std::optional<double> mass;  ///< where others have operators of their own
   std::vector<std::pair<std::string, double>> numbers;
+  std::vector<MultigridLevel> levels = {};  ///< where multigrid solves
+  std::string begun_with = {};              ///< where its null vectors are from, if not from its own set-up
 };
 
 /// The parts of a set-up, one after another.

@@ -1,5 +1,6 @@
 #include "apps/run/write_json.hpp"
 
+#include "apps/run/multigrid_report.hpp"
 #include "quarkstar_version.hpp"
 
 #include <fmt/format.h>
@@ -171,6 +172,8 @@ Json report_json(const RunReport& report) {
     Json& of_json = json["operators"].emplace_back();
     if (of.mass) of_json["mass"] = *of.mass;
     for (const auto& [name, number] : of.numbers) of_json[name] = number;
+    if (!of.begun_with.empty()) of_json["multigrid_began_with"] = of.begun_with;
+    if (!of.levels.empty()) of_json["levels"] = multigrid_json(report, of);
   }
   json["solves"] = Json::array();
   for (const ColumnReport& column : report.solves) {

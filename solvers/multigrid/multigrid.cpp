@@ -6,6 +6,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
@@ -328,10 +329,14 @@ void Multigrid::verify(double mass) {
   const Field r = fine->field(), x = fine->field(), left = fine->field();
   write_noise(r, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + n));
   MultigridCycle cycle(*fine, *this);
-  StepWatch watch(StepWatch::Seconds::no);
+  const bool alone = !runtime::Turns::taken();
+  StepWatch watch(alone ? StepWatch::Seconds::yes : StepWatch::Seconds::no);
   cycle.tell(&watch);
   cycle.apply(x, r);
-  for (int level = 0; level < levels(); ++level) verification_.cycle_flops.push_back(watch.flops_of_level(level) / n);
+  for (int level = 0; level < levels(); ++level) {
+    verification_.cycle_flops.push_back(watch.flops_of_level(level) / n);
+    if (alone) verification_.cycle_seconds.push_back(watch.seconds_of_level(level) / n);
+  }
   fine->apply(left, x, {}, false, {});
   blas::submit<blas::AddScaled>({&left, &r}, {-1.0});
   verification_.contraction = ratio(left, r);
@@ -370,6 +375,23 @@ std::vector<std::pair<std::string, double>> Multigrid::numbers() const {
     numbers.emplace_back(fmt::format("multigrid_cycle_flops_per_site_level_{}", level),
                          on_all_ranks_per_site(verification_.cycle_flops[level]));
   return numbers;
+}
+
+std::vector<MultigridLevel> Multigrid::level_reports() const {
+  using Solver = MultigridLevel::Solver;
+  std::vector<MultigridLevel> reports;
+  for (std::size_t level = 0; level <= spaces_.size(); ++level) {
+    const bool finest = level == 0, coarsest = level == spaces_.size();
+    const LatticePointer& lattice = finest ? fine_.lattice() : spaces_[level - 1]->aggregates.coarse();
+    MultigridLevel& of = reports.emplace_back();
+    of.lattice = lattice->decomposition().lattice();
+    of.components = finest ? spinor_components : spaces_[level - 1]->aggregates.components();
+    of.null_vectors = coarsest ? 0 : settings_.null_vectors;
+    of.solver = finest ? Solver::outer : !coarsest ? Solver::cycles : spaces_.back()->inverse ? Solver::inverse : Solver::gcr;
+    of.steps = of.solver == Solver::cycles ? settings_.cycle_steps : of.solver == Solver::gcr ? settings_.coarse_steps : 1;
+    if (level < verification_.cycle_seconds.size()) of.cycle_seconds = verification_.cycle_seconds[level];
+  }
+  return reports;
 }
 
 MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own)

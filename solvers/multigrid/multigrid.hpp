@@ -55,11 +55,12 @@ class Multigrid {
 
   /// What verification found: the largest of all levels.
   struct Verification {
-    double orthonormality = 0;        ///< |P^+ P c - c| / |c|
-    double galerkin = 0;              ///< |D_c c - P^+ M P c| / |P^+ M P c|
-    double left = 0;                  ///< |b - Mh x| / |b| for noise b after probe_iterations of GCR
-    double contraction = 0;           ///< |r - Mh K r| / |r| for noise r, level 0
-    std::vector<double> cycle_flops;  ///< of one cycle on one vector, by level, of this rank
+    double orthonormality = 0;          ///< |P^+ P c - c| / |c|
+    double galerkin = 0;                ///< |D_c c - P^+ M P c| / |P^+ M P c|
+    double left = 0;                    ///< |b - Mh x| / |b| for noise b after probe_iterations of GCR
+    double contraction = 0;             ///< |r - Mh K r| / |r| for noise r, level 0
+    std::vector<double> cycle_flops;    ///< of one cycle on one vector, by level, of this rank
+    std::vector<double> cycle_seconds;  ///< the same in wall time, of a vector of several, where nothing else was in flight
   };
   const Verification& verification() const { return verification_; }
   /// Times that the null vectors were improved.
@@ -68,6 +69,7 @@ class Multigrid {
   int further_cycles() const { return further_cycles_; }
   /// For reports: the verification, and what set-up and cycle cost, in flop per site of the lattice.
   std::vector<std::pair<std::string, double>> numbers() const;
+  std::vector<MultigridLevel> level_reports() const;
 
  private:
   NullVectorFiles::Loaded load_null_vectors();

@@ -42,7 +42,7 @@ static void errors(qs_session *session, qs_gauge *gauge) {
   /* Of keys those are named that are taken. */
   const qs_setting unknown = {"kapa", "0.12"};
   CHECK(qs_operator_create(gauge, "wilson", &unknown, 1, &op) == QS_ERROR_INPUT);
-  const char *const taken[] = {"kappa", "tol", "nrhs"}, *const refused[] = {" out", "json", "workers", "gauge", "csw", "momenta"};
+  const char *const taken[] = {"kappa", "tol", "nrhs", "multigrid-setup"}, *const refused[] = {" out", "json", "workers", "gauge", "csw", "momenta"};
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) CHECK(strstr(qs_error_message(), taken[i]) != NULL);
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) CHECK(strstr(qs_error_message(), refused[i]) == NULL);
   CHECK(qs_action_components("wilson") == 12 && qs_action_components("hisq") == 3 && qs_action_components("none") == 0);
