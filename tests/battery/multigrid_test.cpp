@@ -79,7 +79,7 @@ TEST_CASE("multigrid needs several times fewer products with the fine operator t
   const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed));
   for (const Precision precision : {Precision::double_, Precision::single})
     for (const auto& [aggregate, null_vectors] : {std::pair{Coord{4, 4, 4, 4}, 24}, {Coord{2, 2, 2, 2}, 16}}) {
-      int of_heavy = 0;
+      int of_heavy = 0, plain_of_heavy = 0;
       for (const double kappa : {heavy, light}) {
         const SolverSettings settings = multigrid(precision, aggregate, null_vectors), plain = battery::settings_of("bicgstab", precision);
         const battery::SolveOutcome by_multigrid = solve(settings, kappa, source), by_bicgstab = solve(plain, kappa, source);
@@ -89,10 +89,14 @@ TEST_CASE("multigrid needs several times fewer products with the fine operator t
         CHECK(by_multigrid.result.converged());
         CHECK(by_bicgstab.result.converged());
         CHECK(residual_of(kappa, source, by_multigrid.solution) < 1.01e-10);
-        if (kappa == heavy) of_heavy = by_multigrid.result.iterations;
-        else {
+        if (kappa == heavy) {
+          of_heavy = by_multigrid.result.iterations;
+          plain_of_heavy = by_bicgstab.result.iterations;
+        } else {
           CHECK(4 * mine < its);
+          // 1.5 times is wanted where BiCGStab needs ten times more; on this small lattice it is 0.9 to 2.0 where that needs 17 times more.
           CHECK(by_multigrid.result.iterations <= 2 * of_heavy);
+          if (precision == Precision::single) CHECK(by_bicgstab.result.iterations > 10 * plain_of_heavy);
         }
       }
     }
@@ -191,7 +195,8 @@ TEST_CASE("every level of multigrid is what its formulas say, and more levels ne
     const Multigrid::Verification& found = hierarchy.verification();
     CHECK(hierarchy.levels() == levels);
     CHECK(found.orthonormality < 1e-13);
-    CHECK(found.galerkin < 1e-11);
+    MESSAGE(levels << " levels: |P^+ P c - c| / |c| = " << found.orthonormality << ", |D_c c - R M P c| / |R M P c| = " << found.galerkin);
+    CHECK(found.galerkin < 1e-13);
     CHECK(found.contraction < 0.5);
     for (const double flops : found.cycle_flops) CHECK(flops > 0);
     Solver solver(decomposition, action, settings);
