@@ -12,7 +12,7 @@
 namespace quarkstar {
 namespace {
 
-constexpr int most_levels = 4, most_chosen_levels = 3;
+constexpr int most_levels = 4;
 
 /// Of aggregates of a level below the finest, along a direction in which that has so many sites: the smallest of which there is an even
 /// number. 3 where there is none of these.
@@ -46,7 +46,7 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
   }
   if (settings.levels != 0) return settings;
   settings.levels = 2;
-  while (settings.levels < most_chosen_levels && !has_dense_inverse(settings, lattice) &&
+  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice) &&
          can_be_divided(lattice_of(settings, lattice, settings.levels - 1)))
     ++settings.levels;
   return settings;

@@ -215,14 +215,15 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
   CHECK(chosen({8, 8, 8, 8}).aggregate == Coord{4, 4, 4, 4});
   CHECK(chosen({8, 8, 8, 8}).levels == 2);
   CHECK(chosen({12, 10, 4, 28}).aggregate == Coord{3, 5, 2, 2});
-  // As many as leave few enough sites for a dense inverse, up to three.
+  // As many as leave few enough sites for a dense inverse, up to four.
   CHECK(chosen({16, 16, 16, 32}).levels == 3);
   CHECK(chosen({24, 24, 24, 48}).levels == 3);
   CHECK(aggregate_of(chosen({24, 24, 24, 48}), {24, 24, 24, 48}, 1) == Coord{3, 3, 3, 2});
-  CHECK(chosen({64, 64, 64, 128}).levels == 3);
+  CHECK(chosen({32, 32, 32, 64}).levels == 4);
+  CHECK(chosen({64, 64, 64, 128}).levels == 4);
   for (const int extent : {8, 16, 24, 32, 64}) {
     const Coord lattice{extent, extent, extent, 2 * extent};
-    CHECK(has_dense_inverse(chosen(lattice), lattice) == (extent <= 24));
+    CHECK(has_dense_inverse(chosen(lattice), lattice) == (extent <= 32));
   }
   // Factors 5 and 7 go into aggregates of the levels below.
   for (const auto& [lattice, coarsest] : {std::pair{Coord{20, 20, 20, 20}, Coord{2, 2, 2, 2}},
