@@ -97,7 +97,7 @@ for file in before/*; do [ ! "$file" -ot "extended/propagators/${file#*/}" ] || 
 campaign islands 'workers = 2
 share = "columns"
 nrhs = 6'
-expect 0 '^  4x4x4x8 in 1x1x1x1 blocks$' run islands.toml --dry-run  # of each worker the whole lattice
+expect 0 '^  4x4x4x8 in 1x1x1x1 blocks on each of 2 islands$' run islands.toml --dry-run  # of each worker the whole lattice
 expect 0 '^wrote islands/campaign.h5' run islands.toml
 same islands
 
