@@ -300,8 +300,8 @@ qs_status qs_operator_deflate(qs_operator *op, const qs_eigenvectors *vectors);
  * "corner-wall:0", "z2:0,7", "random:0,7". */
 qs_status qs_operator_source(qs_operator *op, const char *source, const int *columns, const qs_vectors *vectors);
 
-/* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. The source is
- * taken as told: the caller's memory does not know it. settings: the command's `correlators`, `momenta` and `fold`; without them what the
+/* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. The source
+ * cannot be checked. settings: the command's `correlators`, `momenta` and `fold`; without them what the
  * command computes. Those that have no meaning for the source are left out, with a warning. Of domain wall pion_midpoint and
  * pion_residual_mass, which are of the middle of the fifth dimension, come of qs_operator_residual_mass. */
 qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
@@ -327,8 +327,8 @@ qs_status qs_operator_three_points(qs_operator *op, const char *source, const qs
  * C - C_LL(source) + C_LL, with the part C_LL that the operator's eigenvectors (qs_operator_deflate) make of the meson from this source, and
  * its mean over all sites as sources. masses: of each propagator; NULL: the operator's own; where the eigenvectors are those of one mass,
  * that. Cost: that of C_LL, once for all sources and masses of a call, so give all in one: docs/howto/eigen.md. Memory: 2.8 kB per site
- * (spinors: 13 kB). Names that qs_correlators_name gave before are gone. QS_ERROR_INPUT for an operator that is not deflated, other
- * sources, also than qs_contract was told, and correlators without such mesons. */
+ * (spinors: 13 kB). Names that qs_correlators_name gave before are gone. QS_ERROR_INPUT for an operator that is not deflated, sources
+ * that are no points or differ from the one given to qs_contract, and correlators without such mesons. */
 qs_status qs_operator_low_mode_averages(qs_operator *op, const char *const *sources, const double *masses, qs_correlators *const *correlators,
                                         int count);
 int qs_correlators_count(const qs_correlators *correlators);

@@ -172,16 +172,15 @@ std::string workers_table(const RunReport& report) {
 }
 
 std::string devices_table(const RunReport& report) {
-  if (report.devices.parts.empty()) return "";
+  const DevicePlan& devices = report.devices;
+  if (devices.parts.empty() && devices.sharing.empty()) return "";
   std::vector<TableRow> rows;
-  for (const DevicePart& part : report.devices.parts)
+  for (const DevicePart& part : devices.parts)
     rows.push_back({part.name, fmt::format("{}", fmt::join(part.extents, "x")),
                     part.gflops_alone > 0 ? fmt::format("{:.1f}", part.gflops_alone) : "not measured"});
-  return "<h2>Devices</h2>\n" + table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows) +
-         (report.devices.reason.empty()
-              ? ""
-              : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share, escape(report.devices.reason))) +
-         (report.devices.sharing.empty() ? "" : fmt::format("<p>share: {}</p>\n", escape(report.devices.sharing)));
+  return "<h2>Devices</h2>\n" + (rows.empty() ? "" : table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows)) +
+         (devices.reason.empty() ? "" : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * devices.cpu_share, escape(devices.reason))) +
+         (devices.sharing.empty() ? "" : fmt::format("<p>share: {}</p>\n", escape(devices.sharing)));
 }
 
 std::string memory_table(const RunReport& report) {

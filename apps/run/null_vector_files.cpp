@@ -30,6 +30,13 @@ std::string without_masses(std::string problem) {
   return problem;
 }
 
+/// Whether two problems name the same masses, and differ in nothing but these.
+bool differ_in_masses(const std::string& one, const std::string& other) {
+  const auto named = [](const std::string& problem, std::string_view key) { return problem.find(key) != std::string::npos; };
+  return one != other && std::ranges::all_of(mass_keys, [&](std::string_view key) { return named(one, key) == named(other, key); }) &&
+         without_masses(one) == without_masses(other);
+}
+
 /// "kappa 0.14", "kappa 0.15 mu 0.1".
 std::string masses_in(const std::string& problem) {
   std::string masses;
@@ -63,8 +70,22 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
       multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision), of_mass);
   const std::string mass = config.action->names_masses ? fmt::format(" {} {}", config.action->mass_key, of.mass) : "";
   const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part());
-  const auto key = [problem, of_mass, mass](std::size_t j) -> RestartKey {
-    return {fmt::format("{}{:02}{}", file_name, j, of_mass), fmt::format("{}{} vector {}", problem, mass, j)};
+  const std::string own = problem + mass;
+  const auto number = [](std::size_t j) { return fmt::format(" vector {}", j); };
+  const auto key = [own, of_mass, number](std::size_t j) -> RestartKey {
+    return {fmt::format("{}{:02}{}", file_name, j, of_mass), own + number(j)};
+  };
+  // The problem of all n files; "" where they have several, or one is not there.
+  const auto problem_there = [files, key, number](std::size_t n) {
+    std::string there;
+    for (std::size_t j = 0; j < n; ++j) {
+      std::string one = files->problem_of(key(j).name, spinor_components).value_or("");
+      if (!one.ends_with(number(j))) return std::string();
+      one.resize(one.size() - number(j).size());
+      if (j > 0 && one != there) return std::string();
+      there = std::move(one);
+    }
+    return there;
   };
   const auto load = [key](const Checkpoint& from, std::span<HostField> null_vectors, bool of_any) {
     for (std::size_t j = 0; j < null_vectors.size(); ++j)
@@ -88,10 +109,10 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
     return NullVectorFiles::Loaded::near;
   };
   return {[=, folder = config.multigrid_setup](std::span<HostField> null_vectors) {
-            const std::string wanted = key(0).problem, there = files->problem_of(key(0).name, spinor_components).value_or(wanted);
-            *of_another_mass = there != wanted && without_masses(there) == without_masses(wanted);
+            const std::string there = problem_there(null_vectors.size());
+            *of_another_mass = differ_in_masses(there, own);
             if (*of_another_mass && load(*files, null_vectors, true))
-              return tell(fmt::format("in {} of another mass ({}, not {})", folder, masses_in(there), masses_in(wanted)));
+              return tell(fmt::format("in {} of another mass ({}, not {})", folder, masses_in(there), masses_in(own)));
             if (load(*files, null_vectors, false)) return NullVectorFiles::Loaded::own;
             const std::string from = near(null_vectors);
             return from.empty() ? NullVectorFiles::Loaded::none : tell("in " + from);

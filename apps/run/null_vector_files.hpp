@@ -17,7 +17,7 @@ void set_null_vector_starts(RunConfig& config, const std::vector<std::string>& f
 struct NullVectorsOf {
   std::string equation;         ///< RunOperator::equation
   double mass = 0;              ///< where the action names masses, and they are in no equation
-  bool one_of_several = false;  /// of a run, which files are then told by
+  bool one_of_several = false;  ///< of a run, which files are then told by
 };
 
 /// In the folder config.multigrid_setup, one file a null vector, with the form and the checks of restart files (Checkpoint). Files of

@@ -116,7 +116,7 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
     of_islands.nrhs = nrhs_on_islands(config, static_cast<int>(shared.islands.size()));
     std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
     if (!config.islands && !fits_everywhere(memory)) {
-      reason = shared.reason + "; islands that are faster would need more memory";
+      reason = shared.reason + "; islands that are faster would need more memory (fewer nrhs, or share = cut)";
       continue;
     }
     DevicePlan devices;

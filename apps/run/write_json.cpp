@@ -129,6 +129,7 @@ Json devices_json(const DevicePlan& plan, double gflops) {
                      {"extents", part.extents},
                      {"dslash_alone_gflops", part.gflops_alone > 0 ? Json(part.gflops_alone) : Json()}});
   Json devices{{"parts", parts}, {"cpu_share", plan.cpu_share}, {"reason", plan.reason.empty() ? plan.sharing : plan.reason}};
+  if (!plan.reason.empty() && !plan.sharing.empty()) devices["sharing"] = plan.sharing;
   if (const double bound = plan.bound_gflops(); bound > 0) {
     devices["dslash_bound_gflops"] = bound;
     if (gflops > 0) devices["fraction_of_bound"] = gflops / bound;

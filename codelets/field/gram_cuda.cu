@@ -66,11 +66,11 @@ __global__ void __launch_bounds__(128) multiply_sites(const blas::MultiplyArgume
 class DigitSum {
  public:
   /// Whether x is too large for the window, or no number.
-  __device__ __forceinline__ bool is_beyond(double x) const { return (__double2hiint(x) & 0x7fffffff) >= limit_; }
+  __device__ __forceinline__ bool is_beyond(double x) const { return magnitude(x) >= limit_; }
   /// Makes room for x where it is; x = 0 where it is no number.
   __device__ void widen(double& x, SumTable& table) {
     if (x == 0 || !is_beyond(x)) return;
-    if ((__double2hiint(x) & 0x7fffffff) >= 0x7ff00000) {
+    if (magnitude(x) >= 0x7ff00000) {
       poisoned_ = true;
       x = 0;
       return;
@@ -111,6 +111,9 @@ class DigitSum {
   }
 
  private:
+  /// The upper half of a double orders magnitudes by windows; its lowest bit stands for a lower half that is not zero.
+  static __device__ __forceinline__ int magnitude(double x) { return (__double2hiint(x) & 0x7fffffff) | (__double2loint(x) != 0 ? 1 : 0); }
+
   double digits_[3] = {}, scale_ = 0;
   int window_ = runtime::BinnedSum::empty_window, limit_ = 1;  // nothing but zero is within
   bool poisoned_ = false;

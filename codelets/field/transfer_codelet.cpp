@@ -241,6 +241,7 @@ void submit_arrays(const char* where, const VectorArrays& arrays, std::initializ
     if (field->lattice() != first.lattice() || (fields.size() == 2 && field->parity() != (field == &first ? 0 : 1)))
       throw ShapeError(where, "two fields that are not the parities of one");
   }
+  if (fields.size() == 1 && first.parity() == both_parities) throw ShapeError(where, "a field on all sites: give those of its parities");
   if (lattice.lanes().lanes > most_lanes) throw ShapeError(where, fmt::format("more than {} lanes", most_lanes));
   lattice.require_part(where, arrays.box, 0);
   const bool on_gpu = arrays.on_gpu != 0;

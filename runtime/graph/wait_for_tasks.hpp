@@ -10,7 +10,7 @@ namespace quarkstar::runtime {
 /// that they depend on must have run: those may wait for other ranks.
 void wait_for_tasks(const Handle& handle, bool use_caller = false);
 
-/// The same for all tasks that were submitted, which use memory of the program. Of a job of one rank alone.
+/// Waits for all submitted tasks, which use memory of the program. Only where the job has one rank.
 void wait_for_all_tasks_of_caller();
 
 }  // namespace quarkstar::runtime

@@ -19,10 +19,11 @@ constexpr std::uint64_t seed_of_products = 71905;
 /// Numbers of all sizes, so that a thread's sums begin their digits anew now and then; and zeros.
 std::vector<HostField> fields_of_all_sizes(int components, const Coord& lattice, int n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int> kind(0, 9), exponent(-60, 30);
+  std::uniform_int_distribution<int> kind(0, 9), exponent(-60, 30), tiny(-530, -500);
   std::uniform_real_distribution<double> mantissa(-1, 1);
   const auto number = [&] {
     const int of_number = kind(random);
+    if (of_number == 1) return std::ldexp(mantissa(random), tiny(random));  // products are smaller than any normal number
     return of_number == 0 ? 0.0 : of_number < 4 ? std::ldexp(mantissa(random), exponent(random)) : mantissa(random);
   };
   std::vector<HostField> fields(static_cast<std::size_t>(n), HostField(components, lattice));

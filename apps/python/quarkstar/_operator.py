@@ -128,8 +128,8 @@ class Operator(Closing):
               parity: str | None = None, layout: str = "lexicographic", out: Array | None = None) -> Array:
         """x of M x = b, like b: one vector, or several along a leading dimension. Of an array in GPU memory it is a DeviceArray.
 
-        guess: of x. out: C-contiguous, of x's shape, where x goes; the guess may be it, and no other array then. None: a new array, which
-        takes 0.3 ms on a GPU. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
+        guess: of x. out: C-contiguous, of x's shape, where x goes; of any complex type. If guess is given too, it must be this same object.
+        None: a new array. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
         S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess or out, or 0. Wilson, clover and twisted
         mass know "odd" alone; domain wall and Moebius neither, and neither guess nor relative_tol. With solver="multishift" one b and a list
         of masses, here or of the operator, also of one: x has a leading dimension for them. Raises NotConverged, which holds what there
