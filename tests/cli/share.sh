@@ -30,7 +30,7 @@ islands 2 6
 compare "${solve[@]}" --workers 2 --nrhs 2
 islands 2 6
 grep -q '"reason": "predicted .* s on 2 islands of 1, .* s with the lattice cut for 2"' other.json || die "no reason: $(grep '"reason"' other.json)"
-expect 0 '^wrote one.json' "${solve[@]}" --workers 2 --columns 0 --json alone.json
+expect 0 '^wrote alone.json' "${solve[@]}" --workers 2 --columns 0 --json alone.json
 grep -q '1x1x1x2 blocks' alone.json || die "one group was not solved on both devices"
 grep -q '"reason": "predicted .* s with the lattice cut for 2"' alone.json || die "no reason: $(grep '"reason"' alone.json)"
 compare "${solve[@]}" --workers 2 --nrhs 2 --share cut
