@@ -83,8 +83,9 @@ TEST_CASE("fewer levels of multigrid let more workers own blocks, and the most o
   const Coord lattice{32, 32, 32, 64};
   CHECK(!levels_for_more_owners(solver, lattice, lattice, 4, 8));  // no multigrid
   solver.solver = "multigrid";
+  solver.multigrid.emplace().levels = 3;
   CHECK(whole_units(solver, lattice) == Coord{16, 8, 8, 8});
-  solver.multigrid.emplace().levels = 4;
+  solver.multigrid->levels = 0;  // four
   CHECK(whole_units(solver, lattice) == Coord{32, 16, 16, 16});
   CHECK(levels_for_more_owners(solver, lattice, lattice, 4, 8) == 3);
   CHECK(!levels_for_more_owners(solver, lattice, lattice, 8, 8));
