@@ -111,8 +111,8 @@ sed -i 's/lat.\[12\]/lat.1/' ranks.toml
 two || { cat stdout.txt stderr.txt; die "hadrons that come later, on two ranks"; }
 cmp all/configurations/lat.1.h5 ranks/configurations/lat.1.h5 || die "two ranks write other bytes than one"
 # Parts are whole numbers of one quark's aggregates.
-expect 0 '^wrote' gauge generate uneven --lattice 4 4 4 12 --beta 5.9 --sweeps 2 --seed 2
+expect 0 '^wrote' gauge generate uneven --lattice 4 4 4 16 --beta 5.9 --sweeps 2 --seed 2
 campaign ranks
-sed -i -E 's/lat.*12\]"/uneven"/; s/out = .*/out = "uneven-out"/; s/^kappa = 0.13$/&\nsolver = "multigrid"\naggregate = [2, 2, 2, 4]\nlevels = 2\nnull-vectors = 8/' ranks.toml
+sed -i -E 's/lat.*12\]"/uneven"/; s/out = .*/out = "uneven-out"\nrank-weights = "5,3"/; s/^kappa = 0.13$/&\nsolver = "multigrid"\naggregate = [2, 2, 2, 4]\nlevels = 2\nnull-vectors = 8/' ranks.toml
 ! two && grep -q 'error: ranks.toml:[0-9]*: hadron.kaon: its two quarks would be on other parts of the lattice on a rank; choose `ranks`, with' stderr.txt ||
   { cat stdout.txt stderr.txt; die "quarks on other parts"; }
