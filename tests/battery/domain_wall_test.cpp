@@ -20,14 +20,18 @@ constexpr std::uint64_t seed = 57721;
 constexpr Coord extents{4, 4, 4, 8};
 constexpr std::size_t n = 2;
 
-const std::vector<double> masses{0.1, 0.35};
+const std::vector<double> masses{0.1, 0.4};
 
 std::vector<battery::WallCase> cases() {
   battery::WallCase varied{"Moebius of each slice", {1.5, 1.3, 1.2, 1, 1.1, 1.4}, {0.5, 0.3, 0.2, 0.1, 0, 0.4}};
   varied.nu = 1.2;
   varied.xi0 = 2.464;
   varied.m5 = 1.2;
-  return {battery::shamir(6), battery::moebius(8, 1.5, 0.5), varied};
+  battery::WallCase anisotropic = battery::shamir(4, 1.2, 0.4);  // the numbers of Chroma's test
+  anisotropic.name = "anisotropic Shamir";
+  anisotropic.nu = 1.2;
+  anisotropic.xi0 = 2.464;
+  return {battery::shamir(6), battery::moebius(8, 1.5, 0.5), varied, anisotropic};
 }
 
 PerVector mass_of(std::span<const double> of) {
