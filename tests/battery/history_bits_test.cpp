@@ -1,4 +1,5 @@
 // The promise to users: the residual history of a solve is the same bits whatever runs it.
+#include "codelets/actions/clover/action.hpp"
 #include "runtime/policy/policy.hpp"
 #include "tests/battery/solver_support.hpp"
 
@@ -85,4 +86,39 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
         }
       });
     }
+}
+
+TEST_CASE("residual history of clover and twisted clover: same bits for every policy and cut") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 2));
+  const Coord cuts[] = {{1, 1, 1, 2}, {1, 2, 2, 1}, {2, 2, 2, 2}};
+  std::size_t turn = 0;
+  struct Subject {
+    const char* name;
+    clover::Parameters term;
+    Precision precision;
+    Schur schur;
+  };
+  for (const auto& [name, term, precision, schur] : {Subject{"clover", {.csw = 1.3}, Precision::double_, Schur::asymmetric},
+                                                     {"twisted clover", {.csw = 1.1, .mu = 0.2}, Precision::half, Schur::symmetric}}) {
+    const clover::Action action(gauge, {.kappa = 0.12, .boundary = antiperiodic_in_time}, term);
+    battery::SolveCase c;
+    c.settings.precision = precision;
+    c.settings.schur = schur;
+    c.settings.link_reals = 12;
+    c.settings.tolerance = 1e-6;
+    const battery::SolveOutcome first = battery::solve_once(c, action, source);
+    REQUIRE(first.result.converged());
+    for (const std::string& policy : runtime::policy_names()) {
+      battery::SolveCase other = c;
+      other.blocks = cuts[turn++ % std::size(cuts)];
+      other.policy = policy;
+      other.workers = 2;
+      other.threads = 1;
+      INFO(name << " policy " << policy << " blocks " << other.blocks[0] << other.blocks[1] << other.blocks[2] << other.blocks[3]);
+      battery::check_same_bits(battery::solve_once(other, action, source), first);
+    }
+  }
 }

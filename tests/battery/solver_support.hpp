@@ -23,7 +23,7 @@ struct SolveOutcome {
 };
 
 /// One solve in a session of its own.
-inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostField& source) {
+inline SolveOutcome solve_once(const SolveCase& c, const Action& action, const HostField& source) {
   runtime::Session session({.cpu_workers = c.workers,
                             .threads_per_worker = c.threads,
                             .cuda_workers = c.gpus,
@@ -33,11 +33,14 @@ inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const
                             .throttles = c.throttles});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, parameters), settings);
-  SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents), {}};
+  Solver solver(runtime::Decomposition(source.extents, c.blocks, session.block_owners()), action, settings);
+  SolveOutcome outcome{{}, HostField(spinor_components, source.extents), {}};
   outcome.result = solver.solve(source, outcome.solution);
   outcome.numbers = solver.numbers();
   return outcome;
+}
+inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostField& source) {
+  return solve_once(c, wilson::Action(gauge, parameters), source);
 }
 
 /// Every iteration and every number of the solution.

@@ -17,6 +17,8 @@ solve "wilson single 8 bicgstab" --kappa 0.12 --precision single --links 8
 solve "wilson half 12 cgnr" --kappa 0.12 --precision half --links 12 --solver cgnr
 solve "wilson single gcr 12, schwarz" --kappa 0.12 --precision single --links 12 --solver gcr --schwarz-block 2,2,2,4
 solve "wilson single gcr 12, bicgstab inside" --kappa 0.12 --precision single --links 12 --solver gcr --inner-solver bicgstab
+solve "clover single 12, symmetric, cut" --action clover --kappa 0.12 --csw 1.3 --precision single --links 12 --schur symmetric --blocks 1,1,1,2
+solve "twisted clover half 18 cgnr" --action twisted-mass --kappa 0.12 --mu 0.2 --csw 1.1 --precision half --solver cgnr
 solve "staggered double 18" --action naive --mass 0.2
 solve "staggered half 18" --action naive --mass 0.2 --precision half
 solve "hisq double 14" --action hisq --mass 0.2 --links 14
