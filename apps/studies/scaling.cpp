@@ -17,7 +17,7 @@ FigureTable power8_scaling(const SimulatedSpeed& speed) {
   constexpr std::pair<int, const char*> machines[] = {{2, "k40-power8"}, {4, "k40-power8-x2"}, {8, "k40-power8-x4"}};
   constexpr const char* precisions[] = {"double", "single"};
   constexpr double published[] = {1000, 2000};  // on eight
-  FigureTable figure{"power8", "Wilson Dslash on K40s in POWER8 nodes, simulated: GFLOP/s, 1488 flop a site", "K40s", {}, {}, {}, {}};
+  FigureTable figure{"power8", "Wilson Dslash on K40s in POWER8 nodes, simulated: GFLOP/s, 1488 flop per site", "K40s", {}, {}, {}, {}};
   for (const char* precision : precisions)
     for (const char* lattice : {"32^3x64", "48^3x96", "32^3x16 a GPU", "published"})
       figure.columns.push_back(fmt::format("{} {}", precision, lattice));

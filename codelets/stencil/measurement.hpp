@@ -2,12 +2,14 @@
 // What the measurements of speed settings share: whose settings they are, links of any value, timed batches.
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/field/link_field.hpp"
+#include "codelets/stencil/stencil.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,19 @@ std::string describe(const arch::MemoryAccess& memory);
 
 /// Links of any value: their speed does not depend on it. Frozen.
 LinkField& fill(LinkField& links);
+
+/// An operator on links of any value that it owns: `Links` of both parities, filled by fill().
+template <class Operator, class Links>
+std::shared_ptr<stencil::Stencil> on_links_of_its_own(const LatticePointer& lattice, int reals, int vectors) {
+  struct Owned {
+    Links even, odd;
+    Operator of_links;
+    Owned(const LatticePointer& on, int link_reals, int n)
+        : even(on, 0, link_reals), odd(on, 1, link_reals), of_links(fill(even), fill(odd), n) {}
+  };
+  const auto owned = std::make_shared<Owned>(lattice, reals, vectors);
+  return {owned, &owned->of_links};
+}
 
 /// What CPUs call themselves in keys: processor, instructions, threads of a worker.
 std::string cpu_of_session();

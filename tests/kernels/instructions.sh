@@ -66,7 +66,7 @@ awk -v processor="$processor" -v arch="$arch" -v tolerance=$tolerance '
   { count = $1; $1 = ""; name = substr($0, 2) }
   !(name in recorded) { print name ": no line in instructions.txt"; bad = 1; next }
   { change = 100 * (count / recorded[name] - 1)
-    printf "%-45s %8.2f instructions a site, recorded %8.2f (%+.1f %%)\n", name, count, recorded[name], change
+    printf "%-45s %8.2f instructions per site, recorded %8.2f (%+.1f %%)\n", name, count, recorded[name], change
     if (change > tolerance) { print "  slower than recorded"; bad = 1 }
     if (change < -tolerance) print "  better than recorded: record it (record.sh)" }
   END { exit bad }' "$here/instructions.txt" "$work/counts" || status=1

@@ -15,20 +15,6 @@ namespace {
 /// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 10;
 
-/// The Dslash on links of its own, of any value.
-std::shared_ptr<stencil::Stencil> measured_dslash(const LatticePointer& lattice, int long_reals, int vectors) {
-  struct OfParities {
-    Links even, odd;
-  };
-  const auto links = std::make_shared<OfParities>(OfParities{{lattice, 0, long_reals}, {lattice, 1, long_reals}});
-  for (Links* of_parity : {&links->even, &links->odd}) {
-    tuning::fill(of_parity->fat);
-    if (of_parity->far) tuning::fill(*of_parity->far);
-  }
-  const auto dslash = std::make_shared<Dslash>(links->even, links->odd, vectors);
-  return {dslash.get(), [links, dslash](stencil::Stencil*) {}};
-}
-
 /// Threads of a GPU block at most, of kernels whose threads take so many right-hand sides; 0: any number.
 int most_block_threads(Precision precision, int vectors_a_thread) {
   int most = 0;
@@ -40,6 +26,13 @@ int most_block_threads(Precision precision, int vectors_a_thread) {
 
 }  // namespace
 
+/// For tuning::on_links_of_its_own(), which finds it by its argument: not in the namespace above.
+static Links& fill(Links& links) {
+  tuning::fill(links.fat);
+  if (links.far) tuning::fill(*links.far);
+  return links;
+}
+
 stencil::Subject tuning_subject(Precision precision, int long_reals) {
   return {.name = fmt::format("staggered {}, long links {}", kernel_version, long_reals),
           .precision = precision,
@@ -47,7 +40,8 @@ stencil::Subject tuning_subject(Precision precision, int long_reals) {
           .layout = {.reach = smear::longest_hop(long_reals > 0)},
           .components = colour_components,
           .link_bytes = dslash_link_bytes(precision, long_reals),
-          .make = [long_reals](const LatticePointer& lattice, int vectors) { return measured_dslash(lattice, long_reals, vectors); },
+          .make = [long_reals](const LatticePointer& lattice,
+                               int vectors) { return tuning::on_links_of_its_own<Dslash, Links>(lattice, long_reals, vectors); },
           .usual_tile = [](const runtime::Decomposition&, int) { return tuning::no_tile; },
           .usual_launch = default_launch,
           .most_block_threads = [precision](int vectors) { return most_block_threads(precision, vectors); }};

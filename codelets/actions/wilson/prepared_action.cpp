@@ -12,16 +12,6 @@ namespace {
 /// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 12;
 
-/// The hopping term on links of its own, of any value.
-std::shared_ptr<stencil::Stencil> measured_hopping(const LatticePointer& lattice, int link_reals, int vectors) {
-  struct Links {
-    LinkField even, odd;
-  };
-  const auto links = std::make_shared<Links>(Links{{lattice, 0, link_reals}, {lattice, 1, link_reals}});
-  const auto hopping = std::make_shared<Hopping>(tuning::fill(links->even), tuning::fill(links->odd), vectors);
-  return {hopping.get(), [links, hopping](stencil::Stencil*) {}};
-}
-
 /// On GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that
 /// neighbours in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none. With
 /// vectors in lanes columns whose slices are the tiles of sites that a GPU's block computes at a time.
@@ -54,7 +44,8 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .layout = {.unit = unit},
           .components = spinor_components,
           .link_bytes = links_bytes(precision, link_reals),
-          .make = [link_reals](const LatticePointer& lattice, int vectors) { return measured_hopping(lattice, link_reals, vectors); },
+          .make = [link_reals](const LatticePointer& lattice,
+                               int vectors) { return tuning::on_links_of_its_own<Hopping, LinkField>(lattice, link_reals, vectors); },
           .usual_tile = [precision](const runtime::Decomposition& decomposition,
                                     int vectors_in_lanes) { return usual_tile(decomposition, precision, vectors_in_lanes); },
           .usual_launch = [](int) { return default_launch; },
