@@ -43,7 +43,7 @@ expect 0 '^wrote other.json' "${moebius[@]}" --m5 1.5 --b5 1.4 --c5 0.4 --json o
 expect 2 'error: .*mass.*has no inverse' "${moebius[@]}" --m5 1.5 --b5 -0.4 --c5 0.4 --json x.json
 expect 2 'error: --b5: b5 and c5 are 0' "${moebius[@]}" --b5 0 --c5 0 --json x.json
 
-expect 2 'error: --ls: ' "${wall[@]}" --ls 5 --json x.json
+expect 2 'error: --ls: 5 slices.* the midpoint lies between two slices' "${wall[@]}" --ls 5 --json x.json
 expect 2 'error: --ls: ' "${wall[@]}" --ls 34 --json x.json
 expect 2 'error: --m5: ' "${wall[@]}" --m5 2.5 --json x.json
 expect 2 'error: --b5: 3 numbers for 4 slices' "${moebius[@]}" --b5 1,1,1 --json x.json

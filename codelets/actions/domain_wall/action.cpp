@@ -15,7 +15,8 @@ void check_parameters(const Parameters& parameters, int slices) {
     throw Error(ErrorKind::input, Parameter(key), what, remedy);
   };
   if (slices < least_slices || slices > most_slices || slices % 2 != 0)
-    refuse("ls", fmt::format("{} slices", slices), fmt::format("give an even number from {} to {}", least_slices, most_slices));
+    refuse("ls", fmt::format("{} slices", slices),
+           fmt::format("give an even number from {} to {}: the midpoint lies between two slices", least_slices, most_slices));
   if (!(parameters.m5 > 0 && parameters.m5 < 2))
     refuse("m5", fmt::format("a height of {}", parameters.m5), "give a number between 0 and 2");
   for (const auto& [key, values] : {std::pair{"b5", &parameters.b}, {"c5", &parameters.c}}) {
