@@ -7,6 +7,7 @@
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -207,7 +208,7 @@ KrylovResults Corrector::solve(EvenOdd& outer, const FullField& e, const FullFie
   const std::unique_ptr<EvenOdd> inner = prepared_.inner ? prepared_.inner->system(n, goal.mass, outer.parity()) : nullptr;
   EvenOdd& system = inner ? *inner : outer;
   const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
-  const NamedKrylovSolver& solver = krylov_->shifted ? *find_krylov_solver(is_hermitian_ ? "cg" : "cgnr") : *goal.solver;
+  const NamedKrylovSolver& solver = krylov_->shifted ? conjugate_gradients(is_hermitian_) : *goal.solver;
   KrylovResults results = solve_scaled(solver, system, &outer, e.of(outer.parity()), rhs, goal, factor, {});
   outer.reconstruct(e.of(1 - outer.parity()), r, e.of(outer.parity()));
   return results;

@@ -6,6 +6,7 @@
 #include "solvers/eigen/recycled_space.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/multigrid.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -103,7 +104,7 @@ Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovS
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities
 /// and a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/graph/handle_pool.hpp).
 Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolver& solver, int images, int n) {
-  const Vectors corrections = vectors_of_correction(settings, solver_named("cg"), images, n);
+  const Vectors corrections = vectors_of_correction(settings, conjugate_gradients(true), images, n);
   const bool mixed = settings.precision != Precision::double_;
   const int base_krylov = 1 + solver.memory(settings.restart, n).fields;
   constexpr int whole = 8 + 2 + 1 + 1;  // b, x, r, e and y on both parities; the outer system's image; directions, below double precision
@@ -117,7 +118,7 @@ Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolve
 /// The same where that is for all sites at once (solvers/normal_operator.hpp), and corrections are by `cgnr`. Fields on all sites, twice as
 /// large, stay beside the corrections.
 Vectors vectors_of_shifts_on_all_sites(const SolverSettings& settings, const NamedKrylovSolver& solver, int images, int n) {
-  const Vectors corrections = vectors_of_correction(settings, solver_named("cgnr"), images, n);
+  const Vectors corrections = vectors_of_correction(settings, conjugate_gradients(false), images, n);
   const bool mixed = settings.precision != Precision::double_;
   // As above without directions; the source; what NormalOperator holds, and its system's image.
   constexpr double whole = 8 + 2 + 1, source = 2, of_operator = 2 + 2 + 1;

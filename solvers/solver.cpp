@@ -147,7 +147,7 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
     throw ShapeError("Solver", "a solver without kernels for vectors in lanes");
   if (settings.recycle > 0 && !krylov.pauses)
     throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} gathers no modes", krylov.name),
-                fmt::format("use {}", action.is_hermitian() ? "cg" : "cgnr"));
+                fmt::format("use {}", conjugate_gradients(action.is_hermitian()).name));
   if (settings.multigrid) {
     check_multigrid(settings, decomposition);
     request.unit = coarse::unit_of(settings.multigrid->aggregate);

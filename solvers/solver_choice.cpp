@@ -57,6 +57,11 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
   return *solver;
 }
 
+const NamedKrylovSolver& conjugate_gradients(bool hermitian) {
+  const std::vector<NamedKrylovSolver>& all = krylov_solvers();
+  return *std::find_if(all.begin(), all.end(), [=](const NamedKrylovSolver& s) { return s.pauses && s.any_operator != hermitian; });
+}
+
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors) {
   if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();

@@ -12,6 +12,10 @@ namespace quarkstar {
 /// that do not go with it or with each other.
 const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings);
 
+/// The solver that can pause, of operators that are hermitian and positive, or of any: it gathers modes for others, and corrects what a
+/// solver of shifted systems leaves.
+const NamedKrylovSolver& conjugate_gradients(bool hermitian);
+
 /// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
 /// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on
 /// any rank, registers that hold several numbers. Spinors: 16, 12 or 8 for links of 18 or 12 reals where every rank computes on GPUs alone,

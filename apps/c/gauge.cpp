@@ -6,8 +6,8 @@
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/run_watch.hpp"
 #include "apps/run/shared_settings.hpp"
+#include "codelets/actions/staggered/recipe.hpp"
 #include "codelets/gauge/observables.hpp"
-#include "codelets/gauge/smear/hisq.hpp"
 #include "codelets/io/gauge_part.hpp"
 
 #include <fmt/format.h>
@@ -64,16 +64,24 @@ qs_status of_gauge(qs_gauge* gauge, const std::function<void()>& work, Among amo
   return call(gauge ? gauge->context.get() : nullptr, work, among);
 }
 
-void check_smearing(const qs_smearing& how) {
+const staggered::Recipe& recipe_of(const qs_smearing& how) {
   const std::string_view action = how.action != nullptr ? how.action : "";
-  const bool hisq = action == "hisq";
-  if (!hisq && action != "asqtad") refuse("action", fmt::format("'{}' smears no links", action), "give \"hisq\" or \"asqtad\"");
-  if (!hisq && how.naik_epsilon != 0) refuse("naik_epsilon", "only HISQ has one", "leave it 0, or smear with \"hisq\"");
-  if (hisq && how.u0 != 0) refuse("u0", "HISQ has no tadpole factor", "leave it 0, or smear with \"asqtad\"");
+  const staggered::Recipe* const recipe = staggered::find_recipe(action);
+  if (recipe == nullptr || !recipe->smears())
+    refuse("action", fmt::format("'{}' smears no links", action),
+           fmt::format("give one of {}", fmt::join(staggered::smearing_actions(), ", ")));
+  return *recipe;
+}
+
+void check_smearing(const qs_smearing& how) {
+  const staggered::Recipe& recipe = recipe_of(how);
+  if (!recipe.has("naik-epsilon") && how.naik_epsilon != 0)
+    refuse("naik_epsilon", fmt::format("{} has none", recipe.kind.title), "leave it 0, or smear with an action that has one");
+  if (!recipe.has("u0") && how.u0 != 0)
+    refuse("u0", fmt::format("{} has no tadpole factor", recipe.kind.title), "leave it 0, or smear with an action that has one");
 }
 
 smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
-  const bool hisq = how.action == std::string_view("hisq");
   const BoundaryAngles boundary{how.boundary[0], how.boundary[1], how.boundary[2], how.boundary[3]};
   const Context& context = *gauge.context;
   const int owners = context.session->block_owners();
@@ -81,8 +89,7 @@ smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
   std::optional<Coord> ranks = context.config.ranks;
   if (const runtime::Decomposition cut = cut_over_ranks(context, gauge.lattice); cut.is_distributed()) ranks = cut.ranks();
   const runtime::Decomposition blocks = app::blocks_of_links(gauge.lattice, ranks, {}, owners, smear::longest_hop(true));
-  return hisq ? smear::hisq_links(blocks, *gauge.part, boundary, how.naik_epsilon)
-              : smear::asqtad_links(blocks, *gauge.part, boundary, how.u0);
+  return recipe_of(how).make(blocks, *gauge.part, boundary, {how.naik_epsilon, how.u0});
 }
 
 }  // namespace

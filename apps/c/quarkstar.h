@@ -110,6 +110,8 @@ const char *qs_error_parameter(void);
 const char *qs_action_name(int number);
 /* Complex numbers of a vector per site: 12 for spinors, 3 for colour vectors; also how many columns a propagator has. 0: no such action. */
 int qs_action_components(const char *action);
+/* Whether a solver of that name has one right-hand side and a solution for each of several masses. 0 too where there is none. */
+int qs_solver_has_shifts(const char *solver);
 /* Keys of the settings that its operators take, by number; NULL behind the last. help: a line about it; may be NULL. */
 const char *qs_action_setting(const char *action, int number, const char **help);
 

@@ -5,6 +5,7 @@
 #include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
+#include "solvers/krylov/krylov.hpp"
 
 #include <utility>
 
@@ -59,6 +60,14 @@ const char* qs_action_name(int number) try {
 } catch (...) {
   set_error_of_exception();
   return nullptr;
+}
+
+int qs_solver_has_shifts(const char* solver) try {
+  const NamedKrylovSolver* const found = solver != nullptr ? find_krylov_solver(solver) : nullptr;
+  return found != nullptr && found->shifted ? 1 : 0;
+} catch (...) {
+  set_error_of_exception();
+  return 0;
 }
 
 int qs_action_components(const char* action) try {

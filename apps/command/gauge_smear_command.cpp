@@ -10,6 +10,7 @@
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "codelets/actions/cpu_kernels.hpp"
+#include "codelets/actions/staggered/recipe.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -24,7 +25,7 @@ namespace quarkstar::app {
 namespace {
 
 struct SmearOptions {
-  std::string in, prefix, action = "hisq", precision = "double";
+  std::string in, prefix, action{hisq_kind().name}, precision = "double";
   std::optional<double> naik_epsilon, mass, u0;
   std::optional<Coord> lattice, ranks;
   BoundaryAngles boundary = antiperiodic_in_time;
@@ -41,10 +42,11 @@ constexpr int thinnest_part = smear::longest_hop(true);  ///< of a rank: long li
 
 /// What the flags do not say one by one, before any file is read.
 void check(const SmearOptions& options) {
-  const bool hisq = options.action == "hisq";
-  if (hisq && options.u0) refuse("--u0", "HISQ has no tadpole factor", "leave it out, or use --action asqtad");
-  if (!hisq && !options.u0) refuse("--u0", "asqtad needs a tadpole factor", "give it, e.g. --u0 0.87, or --u0 1");
-  if (!hisq && (options.naik_epsilon || options.mass))
+  const staggered::Recipe& recipe = *staggered::find_recipe(options.action);
+  const bool has_u0 = recipe.has("u0");
+  if (!has_u0 && options.u0) refuse("--u0", "HISQ has no tadpole factor", "leave it out, or use --action asqtad");
+  if (has_u0 && !options.u0) refuse("--u0", "asqtad needs a tadpole factor", "give it, e.g. --u0 0.87, or --u0 1");
+  if (!recipe.has("naik-epsilon") && (options.naik_epsilon || options.mass))
     refuse(options.mass ? "--mass" : "--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
   if (options.u0) smear::check_tadpole_factor(*options.u0);
   if (options.naik_epsilon) smear::check_naik_epsilon(*options.naik_epsilon);
@@ -76,8 +78,7 @@ smear::StaggeredLinks make_links(const SmearOptions& options, const Coord& latti
   const runtime::Session session(with_cpu_kernels(options.session, KernelTuning::known));
   const runtime::Decomposition decomposition =
       blocks_of_links(lattice, options.ranks, options.blocks, session.block_owners(), thinnest_part);
-  return options.action == "hisq" ? smear::hisq_links(decomposition, gauge, options.boundary, epsilon)
-                                  : smear::asqtad_links(decomposition, gauge, options.boundary, *options.u0);
+  return staggered::find_recipe(options.action)->make(decomposition, gauge, options.boundary, {epsilon, options.u0.value_or(1)});
 }
 
 void run(const SmearOptions& options) {
@@ -114,7 +115,7 @@ void add_gauge_smear(CLI::App& gauge) {
   const auto options = std::make_shared<SmearOptions>();
   command->add_option("IN", options->in, "Gauge configuration")->required();
   command->add_option("OUT_PREFIX", options->prefix, "Writes OUT_PREFIX.fat and OUT_PREFIX.long (SciDAC)")->required();
-  command->add_option("--action", options->action, "hisq (default) or asqtad")->check(CLI::IsMember({"hisq", "asqtad"}));
+  command->add_option("--action", options->action, "hisq (default) or asqtad")->check(CLI::IsMember(staggered::smearing_actions()));
   CLI::Option* epsilon = command->add_option("--naik-epsilon", options->naik_epsilon, "HISQ: correction of the Naik term (default 0)");
   command->add_option("--mass", options->mass, "HISQ: epsilon from this quark mass instead")->excludes(epsilon);
   command->add_option("--u0", options->u0, "asqtad: tadpole factor");

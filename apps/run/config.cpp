@@ -104,7 +104,7 @@ void complete(RunConfig& config) {
   if (!config.was_given("solver") &&
       (config.solver.solver == SolverSettings{}.solver || std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end()))
     config.solver.solver = kind.bench_solvers.front();
-  if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = kind.is_hermitian ? "cg" : "cgnr";
+  if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = conjugate_gradients(kind.is_hermitian).name;
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   constexpr int usual_nrhs = 12;  // the columns of a spinor: on GPUs and CPUs more gain little
@@ -222,7 +222,7 @@ void check_recycling(const RunConfig& config, const NamedKrylovSolver& solver) {
   if (config.solver.recycle == 0) return;
   if (!solver.pauses)
     refuse("recycle", fmt::format("{} gathers no modes", solver.name),
-           fmt::format("use --solver {}, or leave it out", config.action->is_hermitian ? "cg" : "cgnr"));
+           fmt::format("use --solver {}, or leave it out", conjugate_gradients(config.action->is_hermitian).name));
   if (!deflation_file(config).empty()) refuse("recycle", "solves begin with the eigenvectors of --deflate already", "give one of them");
   if (config.solver.in_flight > 1)
     refuse("recycle", "each solve begins with the modes of those before it, and several are in flight together", "use --in-flight 1");

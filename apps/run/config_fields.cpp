@@ -464,7 +464,8 @@ std::vector<std::string> solver_names_of(const ActionKind& kind) {
 std::vector<std::string> all_solver_names() {
   std::vector<std::string> names = solver_names(false);
   for (const std::string& name : solver_names(true)) names.push_back(name);
-  names.emplace_back("multigrid");
+  for (const NamedKrylovSolver& solver : krylov_solvers())
+    if (solver.multigrid) names.emplace_back(solver.name);
   return names;
 }
 

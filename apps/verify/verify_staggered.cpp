@@ -5,11 +5,13 @@
 #include "apps/verify/verify_solve.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/actions/staggered/recipe.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/io/scidac_field.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,14 +67,12 @@ std::vector<HostField> minus_square(const smear::StaggeredLinks& links, const ru
   return result;
 }
 
-Check check_spectrum(const std::string& action, double c1, double c3, const VerifyConfig& config) {
+Check check_spectrum(const ActionKind& kind, double c1, double c3, const VerifyConfig& config) {
   const Coord extents{4, 4, 4, 8};
   runtime::Session session(config.session);
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, session.block_owners());
   const HostGauge unit = heatbath::cold_start(extents);
-  const smear::StaggeredLinks links = action == "naive"    ? smear::naive_links(decomposition, unit, antiperiodic_in_time)
-                                      : action == "asqtad" ? smear::asqtad_links(decomposition, unit, antiperiodic_in_time, 1)
-                                                           : smear::hisq_links(decomposition, unit, antiperiodic_in_time, 0);
+  const smear::StaggeredLinks links = staggered::find_recipe(kind.name)->make(decomposition, unit, antiperiodic_in_time, {});
   std::vector<double> expected, got;
   for (int first = 0; first < static_cast<int>(volume(extents)); first += most_vectors) {
     std::vector<HostField> waves;
@@ -92,7 +92,7 @@ Check check_spectrum(const std::string& action, double c1, double c3, const Veri
       got.push_back(eigenvalues[v] + worst);
     }
   }
-  return compare(fmt::format("free spectrum 4x4x4x8 {} (all momenta)", action), expected, got, 1e-12, false);
+  return compare(fmt::format("free spectrum 4x4x4x8 {} (all momenta)", kind.name), expected, got, 1e-12, false);
 }
 
 std::vector<Correlator> solved(const RunConfig& settings, const HostGauge& gauge, const VerifyConfig& config) {
@@ -184,7 +184,7 @@ std::vector<Check> check_milc_vectors(const VerifyConfig& config) {
   const HostField source = read_vector(folder + "ksvector.src.sample.l8");
   runtime::Session session(config.session);
   SolverSettings settings;
-  settings.solver = "cg";
+  settings.solver = conjugate_gradients(true).name;
   settings.tolerance = 1e-12;
   Solver solver(runtime::Decomposition(source.extents, {1, 1, 1, 1}, session.block_owners()), staggered::Action(links), settings);
   const double mass = 0.1;
@@ -215,8 +215,8 @@ std::vector<Check> check_milc_vectors(const VerifyConfig& config) {
 }  // namespace
 
 std::vector<Check> check_free_staggered(const VerifyConfig& config) {
-  return {check_spectrum("naive", 1, 0, config), check_spectrum("asqtad", 9. / 8, -1. / 24, config),
-          check_spectrum("hisq", 9. / 8, -1. / 24, config)};
+  return {check_spectrum(naive_kind(), 1, 0, config), check_spectrum(asqtad_kind(), 9. / 8, -1. / 24, config),
+          check_spectrum(hisq_kind(), 9. / 8, -1. / 24, config)};
 }
 
 std::vector<Check> check_staggered_data(const VerifyConfig& config) {

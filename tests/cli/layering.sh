@@ -39,4 +39,30 @@ forbid "StarPU is used in runtime/ and *_codelet.cpp only" 'starpu' "${no_starpu
 named=$(grep -nHE '"(--)?(kappa|normalisation|masses|naik-epsilon|u0|fat|long)"' "${apps[@]}" |
   grep -vE '^apps/(c/(milc/)?(gauge|operator|solve)|verify/verify(_data|_staggered)?|command/gauge_smear_command|run/write_hdf5)\.cpp:' || true)
 [ -z "$named" ] || { echo "settings of an action are named in its own folder only:"; sed 's/^/  /' <<< "$named"; bad=1; }
+# What actions and solvers differ by is a property of theirs (codelets/actions/action_kind.hpp, solvers/krylov/krylov.hpp): no other place
+# compares names. A name stands outside of its own folder where it is chosen or stated, not asked for:
+chosen=(
+  apps/bench/bench_submission.cpp        # whose tasks are submitted, for the time that takes
+  apps/c/milc/solve.cpp                  # what a call of MILC's asks for
+  apps/command/bench_solver_command.cpp  # of which there are QUDA's times
+  apps/command/bench_command.cpp         # `bench multigrid`,
+  apps/command/bench_multigrid_command.cpp
+  apps/command/model_command.cpp         # and of figures
+  apps/studies/figures.cpp
+  apps/simulation/machine_file.cpp       # names of codelets begin so
+  solvers/multigrid/multigrid.cpp        # steps inside a cycle
+  solvers/multigrid/set_up.hpp           # the solver for null vectors that are poor
+  solvers/settings.hpp                   # the default
+)
+actions=$(sed -nE 's/^QUARKSTAR_ACTION\((.*)\)/\1/p' codelets/actions/actions.inc | tr _ -)
+krylov=$(sed -nE 's/^QUARKSTAR_KRYLOV_SOLVER\((.*)\)/\1/p' solvers/krylov/solvers.inc)
+names=$(tr '\n ' '||' <<< "$actions $krylov" | sed 's/|*$//')
+[[ $names = wilson*\|cg\|* ]] || { echo "no names of actions and solvers in '$names'"; exit 1; }
+mapfile -t elsewhere < <(printf '%s\n' "${runtime[@]}" "${codelets[@]}" "${solvers[@]}" "${apps[@]}" |
+  grep -vE '^(codelets/actions/[^/]+|solvers/krylov)/|^apps/c/(.*/)?[^/]*\.h$' | grep -vxF "$(printf '%s\n' "${chosen[@]}")")
+mapfile -t python < <(find apps/python -name '*.py' | sort)
+named=$(grep -nHE "\"($names)\"" "${elsewhere[@]}" | grep -vE ':[[:space:]]*//|//.*"('"$names"')"' || true
+        grep -nHE "[!=]= *[\"']($names)[\"']" "${python[@]}" || true)
+[ -z "$named" ] || { echo "names of actions and solvers are compared in no place:"; sed 's/^/  /' <<< "$named"; bad=1; }
+for file in "${chosen[@]}"; do grep -qE "\"($names)\"" "$file" || { echo "no name of an action or solver is in $file any more"; bad=1; }; done
 exit $bad

@@ -46,6 +46,7 @@ static void errors(qs_session *session, qs_gauge *gauge) {
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; ++i) CHECK(strstr(qs_error_message(), taken[i]) != NULL);
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) CHECK(strstr(qs_error_message(), refused[i]) == NULL);
   CHECK(qs_action_components("wilson") == 12 && qs_action_components("hisq") == 3 && qs_action_components("none") == 0);
+  CHECK(qs_solver_has_shifts("multishift") == 1 && qs_solver_has_shifts("cg") == 0 && qs_solver_has_shifts("none") == 0);
   CHECK(strcmp(qs_action_name(0), "wilson") == 0 && qs_action_name(1000) == NULL && qs_action_name(-1) == NULL);
   CHECK(strncmp(qs_version(), "quarkstar ", 10) == 0);
 }

@@ -86,6 +86,7 @@ _functions = {
     "qs_error_parameter": (c_char_p, []),
     "qs_action_name": (c_char_p, [c_int]),
     "qs_action_components": (c_int, [c_char_p]),
+    "qs_solver_has_shifts": (c_int, [c_char_p]),
     "qs_action_setting": (c_char_p, [c_char_p, c_int, POINTER(c_char_p)]),
     "qs_session_open": (c_int, [POINTER(SessionOptions), _out]),
     "qs_session_close": (c_int, [_handle]),

@@ -13,7 +13,7 @@ from ._closing import Closing
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
 from ._numbers import real, whole, wholes
-from ._session import components, plain, settings_of
+from ._session import components, plain, settings_of, text_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Operator(Closing):
         self._extents = gauge.part[1]
         masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
         self._listed = len(masses) if isinstance(masses, (list, tuple)) else None
-        self._shifted = settings.get("solver") == "multishift"
+        self._shifted = c.library.qs_solver_has_shifts(text_of(settings.get("solver", "")).encode()) != 0
         self.last: SolveReport | None = None
 
     @property
