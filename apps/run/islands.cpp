@@ -83,13 +83,13 @@ std::vector<ForecastGroup> groups_to_forecast(const RunConfig& config, int islan
   on_islands.nrhs = nrhs_on_islands(config, islands);
   const std::vector<double> masses = config.masses();
   const bool hermitian = config.action->is_hermitian;
+  const bool normal_equations = !hermitian && !find_krylov_solver(config.solver.solver)->any_operator;
   const double hops = hermitian ? 2 : 4;  // of an iteration
   std::vector<ForecastGroup> groups;
   for (const std::vector<RightHandSide>& group : groups_of(on_islands, operators_of(config).front())) {
     double iterations = 0;
     for (const RightHandSide& side : group)
-      iterations =
-          std::max(iterations, usual_iterations(hermitian, config.solver.solver == "cgnr", masses[side.mass], config.solver.tolerance));
+      iterations = std::max(iterations, usual_iterations(hermitian, normal_equations, masses[side.mass], config.solver.tolerance));
     groups.push_back({static_cast<int>(group.size()), hops * iterations});
   }
   return groups;
