@@ -278,6 +278,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   const std::unique_ptr<RunProgress> bar = watch.progress("eigenvectors", 1);
   const double start = runtime::now_us();
   bool stopped = false, has_restart = false;
+  double saved_at = start, save_seconds = 0;  // the last restart file, and how long it took
   report.result = lanczos.solve(
       [&](const LanczosState& state, int converged) {
         session.events().reset();  // only traces need them
@@ -289,8 +290,16 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
       {.load = [&](LanczosState& state, Basis& basis, const Field& next) { return has_restart = restart.load(state, basis, next); },
        .save =
            [&](const LanczosState& state, const Basis& basis, const Field& next) {
+             // A basis of a gigabyte takes seconds to write, which a GPU needs for several restarts.
+             constexpr double part_of_time = 0.1;
+             bool due = stopped;
+             job.on_root([&] { due = due || save_seconds <= part_of_time * 1e-6 * (runtime::now_us() - saved_at); });
+             if (!job.any(due)) return;
+             const double begin = runtime::now_us();
              restart.save(state, basis, next);
              has_restart = true;
+             saved_at = runtime::now_us();
+             save_seconds = 1e-6 * (saved_at - begin);
            }});
   report.seconds = (runtime::now_us() - start) * 1e-6;
   if (stopped) throw Interrupted{has_restart ? run.out + ".restart" : ""};
