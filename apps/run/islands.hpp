@@ -17,9 +17,10 @@ struct IslandPlan {
 /// Whether the devices of a session cut the lattice or are islands that share the right-hand sides of `config`, as its `share` says. Each
 /// island holds the links, and takes the next group once its own is solved (GroupPool), so nothing but the groups' own vectors moves. Left
 /// to choice, where all devices are alike: every number of islands with as many devices each, the one first that forecast() has end first;
-/// several must gain 3 %, since a cut has the memory of one. What comes behind that is for where memory does not hold it; the last one
-/// cuts. Throws Error(input) naming `share` where islands are asked for and cannot be: more than there are devices, on several ranks, for
-/// masses with an operator each, with the policy `adaptive`, or CPUs and GPUs in one.
+/// several must gain 3 %, since a cut has the memory of one. A cut is taken to be in t, and sequential solves are not counted. What comes
+/// behind that is for where memory does not hold it; the last one cuts. Throws Error(input) naming `share` where islands are asked for and
+/// cannot be: more than there are devices, on several ranks, for masses with an operator each, with the policy `adaptive`, or CPUs and GPUs
+/// in one.
 std::vector<IslandPlan> plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
 
 /// How many right-hand sides are solved together on so many islands: config.nrhs, or, where that was not given and bits do not depend on
