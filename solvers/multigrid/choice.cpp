@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace quarkstar {
@@ -52,9 +53,18 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
   return settings;
 }
 
-SolverSettings completed(SolverSettings settings, const Coord& lattice) {
+namespace {
+
+/// The settings that are given, or those of a solver that has multigrid by its name.
+std::optional<MultigridSettings> multigrid_of(const SolverSettings& settings) {
   const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
-  if (!settings.multigrid && solver != nullptr && solver->multigrid) settings.multigrid.emplace();
+  return settings.multigrid || solver == nullptr || !solver->multigrid ? settings.multigrid : MultigridSettings{};
+}
+
+}  // namespace
+
+SolverSettings completed(SolverSettings settings, const Coord& lattice) {
+  settings.multigrid = multigrid_of(settings);
   if (settings.multigrid) settings.multigrid = completed(*settings.multigrid, lattice);
   return settings;
 }
@@ -142,11 +152,8 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
   });
 }
 
-void check_multigrid(const SolverSettings& given, const Coord& lattice) {
-  SolverSettings settings = given;
-  const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
-  if (!settings.multigrid && solver != nullptr && solver->multigrid) settings.multigrid.emplace();
-  if (settings.multigrid) check_multigrid(*settings.multigrid, lattice, settings.precision, settings.schur);
+void check_multigrid(const SolverSettings& settings, const Coord& lattice) {
+  if (const auto multigrid = multigrid_of(settings)) check_multigrid(*multigrid, lattice, settings.precision, settings.schur);
 }
 
 void check_multigrid(const SolverSettings& given, const runtime::Decomposition& decomposition) {
