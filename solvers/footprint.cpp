@@ -22,7 +22,7 @@ struct OnePrecision {
   LayoutRequest layout;
   double link_bytes;   ///< per site
   double field_bytes;  ///< per site of one parity, of all fields together
-  double face_reals;   ///< per site of a face
+  double face_bytes;   ///< per site of a face
   std::optional<SchwarzSettings> schwarz{};
 };
 
@@ -30,7 +30,7 @@ Footprint footprint_of_one(const runtime::Decomposition& decomposition, const ru
   const LaneGrid grid = choose_lane_grid(decomposition, one.precision, one.layout);
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
-  double face_reals = 0, packed = 0;
+  double face_sites = 0, packed = 0;
   for (int mu = 0; mu < 4; ++mu) {
     outer[mu] = block.extents[mu] / (grid.splits(mu) ? 2 : 1);
     inside[mu] = std::max(0, outer[mu] - (decomposition.is_cut(mu) ? 2 * one.layout.reach : 0));
@@ -44,13 +44,13 @@ Footprint footprint_of_one(const runtime::Decomposition& decomposition, const ru
     double kept = 2;
     for (const int direction : {2 * mu, 2 * mu + 1})
       if (decomposition.block(decomposition.neighbour(block.index, direction)).rank != block.rank) kept += 1;
-    face_reals += kept * one.face_reals * layers * lanes / (grid.splits(mu) ? 2 : 1);
+    face_sites += kept * layers * lanes / (grid.splits(mu) ? 2 : 1);
   }
   const int hops = one.layout.reach == 1 ? 1 : 2;  // near ones, and far ones
   Footprint bytes;
   bytes.links = 2 * half * one.link_bytes;
   bytes.fields = half * one.field_bytes;
-  bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(one.precision));
+  bytes.faces = 2 * face_sites * one.face_bytes;
   bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
   if (one.schwarz)
     bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, one.schwarz->domain));
@@ -192,7 +192,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
             layout,
             link_bytes,
             fields * shape.slices * static_cast<double>(site_bytes(precision, 2 * shape.components)),
-            static_cast<double>(shape.face_reals) * right_hand_sides * shape.slices,
+            static_cast<double>(shape.face.bytes(precision)) * right_hand_sides * shape.slices,
             preconditioned ? settings.schwarz : std::nullopt};
   };
   // Solutions of four dimensions and at the midpoint, beside what the pool of the solve has kept.
@@ -263,7 +263,7 @@ OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values
   const auto links = [&](Precision precision) { return chosen(precision) + (has_long ? links_bytes(precision, 18) : 0); };
   const auto term = [&](Precision precision) { return kind.term_bytes(values, precision, settings.schur); };
   OperatorShape shape{.components = kind.components,
-                      .face_reals = kind.face_reals,
+                      .face = kind.face,
                       .reach = kind.reach,
                       .slices = kind.slices(values),
                       .images = kind.images(settings.schur),
@@ -298,8 +298,8 @@ std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, co
 }
 
 double face_bytes(const runtime::Decomposition& decomposition, const runtime::Block& block, const OperatorShape& shape, int vectors) {
-  const double reals = static_cast<double>(shape.face_reals) * vectors * shape.slices;
-  return footprint_of_one(decomposition, block, {Precision::double_, {.reach = shape.reach}, 0, 0, reals, {}}).faces;
+  const double bytes = static_cast<double>(shape.face.bytes(Precision::double_)) * vectors * shape.slices;
+  return footprint_of_one(decomposition, block, {Precision::double_, {.reach = shape.reach}, 0, 0, bytes, {}}).faces;
 }
 
 double host_bytes_of_setup(const runtime::Decomposition& decomposition, const SolverSettings& given) {

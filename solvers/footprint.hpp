@@ -25,8 +25,8 @@ struct Footprint {
 
 /// What of an action decides how much memory a solve takes.
 struct OperatorShape {
-  int components;                    ///< of its vectors
-  int face_reals;                    ///< that a hop needs of a neighbour
+  int components;  ///< of its vectors
+  FaceFormat face;
   int reach = 1;                     ///< of the longest hop
   int slices = 1;                    ///< spinors of a right-hand side on a site
   int images = 1;                    ///< fields of one parity and vector that the even-odd system keeps

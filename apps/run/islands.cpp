@@ -115,9 +115,8 @@ IslandShape island_shape(const std::vector<runtime::Decomposition>& islands, con
   double sites = 0;
   for (std::size_t mu = 0; mu < 4; ++mu)
     if (extents[mu] < island.lattice()[mu]) sites += kind.reach * static_cast<double>(volume(extents)) / extents[mu] / 2;
-  const double reals = static_cast<double>(kind.face_reals) * kind.slices(config.settings);
   return {static_cast<int>(islands.size()), owner_count(island),
-          sites * reals * static_cast<double>(computed_bytes(config.solver.precision))};
+          sites * kind.slices(config.settings) * static_cast<double>(kind.face.bytes(config.solver.precision))};
 }
 
 /// One way to share, and what it is predicted to take.

@@ -88,8 +88,7 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
                           .face_bytes =
                               [&](int mu) {
                                 const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-                                return reach * layer * owner.vectors * slices * kind.face_reals *
-                                       static_cast<double>(computed_bytes(owner.precision));
+                                return reach * layer * owner.vectors * slices * static_cast<double>(kind.face.bytes(owner.precision));
                               },
                           .thin_speed = thin_speed(owner.precision),
                           .whole = whole_units(config.solver, extents)};

@@ -5,6 +5,7 @@
 #include "codelets/actions/settings.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/gauge/summary.hpp"
+#include "codelets/stencil/face_format.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 
@@ -75,8 +76,8 @@ class ActionKind {
   bool names_masses;          ///< whether results and files name it, and there may be several
   bool masses_shift = false;  ///< whether M^+ M of one differs from that of another by a number, so that one Krylov space serves them
   int reach = 1;              ///< sites that the longest hop spans
-  int face_reals;             ///< that a hop needs of a neighbour
-  double flops;               ///< of the hopping operator, per site and right-hand side
+  FaceFormat face;
+  double flops;  ///< of the hopping operator, per site and right-hand side
 
   std::vector<int> link_reals;                    ///< forms of links that can be chosen; the first where none is given
   std::vector<ActionSetting> settings;            ///< of its own

@@ -43,7 +43,7 @@ inline bool misses_face(int stride, int lane0) {
 }
 
 /// Writes one position of a face that a reader in direction +mu (forward) or -mu looks at: of the VL lanes from lane0
-/// on those at the near edge. component(c): the complex numbers, for c = 0, 1, ... Not where misses_face().
+/// on those at the near edge. component(c): the complex numbers, or pairs of stored words, for c = 0, 1, ... Not where misses_face().
 template <int W, int VL, int Components, bool Forward, class T, class Component>
 inline __attribute__((always_inline)) void store_face(T* position, int stride, int lane0, Component&& component) {
   constexpr int bit = Forward ? 0 : 1;  // a reader that looks forward needs our lower half

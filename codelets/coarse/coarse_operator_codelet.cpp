@@ -5,6 +5,7 @@
 #include "codelets/coarse/operator_kernels.hpp"
 #include "codelets/field/blas.hpp"
 #include "codelets/lattice/placement.hpp"
+#include "codelets/stencil/face_format.hpp"
 #include "codelets/stencil/halo_tasks.hpp"
 #include "runtime/system/error.hpp"
 
@@ -312,7 +313,7 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
   const FullField columns = fine_vectors(), images = fine_vectors();
   const FullField parts = aggregates.coarse_field(n);
-  runtime::Halo faces = make_faces(*lattice_, 2 * components_ * n, "coarse columns");
+  runtime::Halo faces = make_faces(*lattice_, FaceFormat{2 * components_ * n, true}.bytes(lattice_->precision()), "coarse columns");
   eliminated_ = false;
   const auto on_both_parities = [&](const auto& apply) {
     submit_together([&] {
@@ -340,7 +341,8 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
 CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors)
     : matrices_(matrices),
       vectors_(vectors),
-      faces_(make_faces(*matrices.lattice(), 2 * matrices.components() * vectors, "coarse faces")),
+      faces_(make_faces(*matrices.lattice(), FaceFormat{2 * matrices.components() * vectors, true}.bytes(matrices.lattice()->precision()),
+                        "coarse faces")),
       sums_(static_cast<int>(matrices.lattice()->local_blocks().size()), 3 * vectors),
       half_(matrices.lattice(), matrices.components(), vectors) {}
 

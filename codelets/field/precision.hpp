@@ -27,7 +27,7 @@ constexpr std::size_t link_bytes(Precision precision, int reals) {
 /// Bytes per site of links of `reals` reals, each of which is stored at both of its ends.
 constexpr double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
-/// Bytes of a real while it is computed with, and in faces, which carry unrounded numbers so that a cut changes no bit.
+/// Bytes of a real while it is computed with.
 constexpr std::size_t computed_bytes(Precision precision) { return precision == Precision::double_ ? 8 : 4; }
 
 }  // namespace quarkstar

@@ -20,7 +20,7 @@ struct Arguments {
   const std::uint32_t* faces_at;    ///< [i * 8 + direction], position in the face; read where an entry is flagged
   const F* links;                   ///< [outer site][direction][word][lane]
   const F* in;                      ///< [outer site][vector][word][lane], the other parity
-  const T* faces[8];                ///< [position][vector][real][face lane]; nullptr: not cut
+  const T* faces[8];                ///< [position][vector][real, or word of FaceFormat::as_stored][face lane]; nullptr: not cut
   F* out;                           ///< aligned to 64 bytes where streaming stores are asked for
   const F* x;                       ///< nullptr: out_v = scale_v D in_v
   const F* y;                       ///< for OutputSums::dot
@@ -37,7 +37,7 @@ template <class OfOperator>
 using Kernel = void (*)(const OfOperator& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                         runtime::BinnedSum* sums);
 
-/// Gathers the face that a neighbour reads in one direction: out[position][vector][real][face lane].
+/// Gathers the face that a neighbour reads in one direction, as Arguments::faces.
 template <class F>
 struct PackArguments {
   const std::uint32_t* sites;  ///< outer sites of the face, in face order

@@ -9,13 +9,12 @@
 
 namespace quarkstar {
 
-/// Faces with so many reals of each site, in the format that kernels compute in. what: as of runtime::Halo.
-inline runtime::Halo make_faces(const Lattice& lattice, int reals, const char* what) {
+/// Faces with so many bytes of each site. what: as of runtime::Halo.
+inline runtime::Halo make_faces(const Lattice& lattice, std::size_t bytes_per_site, const char* what) {
   const auto bytes = [&](int b, int d) -> std::size_t {
     const BlockGeometry& block = lattice.block(b);
     if (!block.is_cut(d / 2)) return 0;
-    return static_cast<std::size_t>(block.face_sites(d)) * static_cast<std::size_t>(block.face_lanes(d)) * static_cast<std::size_t>(reals) *
-           computed_bytes(lattice.precision());
+    return static_cast<std::size_t>(block.face_sites(d)) * static_cast<std::size_t>(block.face_lanes(d)) * bytes_per_site;
   };
   return {lattice.decomposition(), bytes, what};
 }

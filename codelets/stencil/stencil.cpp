@@ -37,7 +37,7 @@ Stencil::Stencil(LatticePointer lattice, const Kind& kind, int vectors, const La
       kind_(kind),
       vectors_(vectors),
       launch_(launch),
-      faces_(make_faces(*lattice_, kind.face_reals * vectors, kind.name)),
+      faces_(make_faces(*lattice_, kind.face.bytes(lattice_->precision()) * static_cast<std::size_t>(vectors), kind.name)),
       sums_(parts_of(*lattice_) * static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {}
 
 /// Of `fields` fields, and the matrices per site of an epilogue.
@@ -158,8 +158,7 @@ void Stencil::submit_pack(int b, const Field& in, const Submission& submission) 
     const TableRange sites = geometry.pack(in.parity(), d);
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d) ? 1 : 0};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
-    const std::size_t read = site_bytes(lattice_->precision(), in.reals()),
-                      written = static_cast<std::size_t>(kind_.face_reals) * computed_bytes(lattice_->precision());
+    const std::size_t read = site_bytes(lattice_->precision(), in.reals()), written = kind_.face.bytes(lattice_->precision());
     bytes += static_cast<double>(vectors_) * sites.count * geometry.face_lanes(d) * static_cast<double>(read + written);
   }
   task.has_state = submission.guard.state != nullptr;

@@ -5,6 +5,7 @@
 #include "codelets/field/link_field.hpp"
 #include "codelets/field/site_field.hpp"
 #include "codelets/stencil/choice.hpp"
+#include "codelets/stencil/face_format.hpp"
 #include "runtime/cut/halo.hpp"
 #include "runtime/graph/scalar.hpp"
 
@@ -85,8 +86,8 @@ struct PackTask {
 /// What the driver must know of an operator.
 struct Kind {
   const char* name;
-  int components;             ///< of its vectors
-  int face_reals;             ///< that a hop needs of a neighbour
+  int components;  ///< of its vectors
+  FaceFormat face;
   double flops;               ///< per site and vector, of the hops
   double link_bytes;          ///< per site, of all links that it reads
   bool complex_dot = true;    ///< its kernels take the imaginary part of a dot product too

@@ -53,6 +53,7 @@ struct ColourNeighbours {
   using T = Real<F>;
   using V = Pack<T, VL>;
   static constexpr int vector_words = staggered::vector_words<F>;
+  static_assert(sizeof(F) == sizeof(T));  // a stored word moves as a number
   static constexpr std::uint32_t crosses = neighbour_entry::exchange | neighbour_entry::face;
   const staggered::DslashArguments<F>& a;
   std::int64_t position;  ///< in the list of sites
@@ -69,19 +70,24 @@ struct ColourNeighbours {
     return lane0;
   }
 
-  /// What is special about a hop that crosses the edge of a virtual node or of the block. S: the direction's stride
-  /// where it lies within a register, else 0. h: loaded from lane_from().
+  /// A vector where a hop crosses the edge of a virtual node or of the block: `to` becomes its stored words for VL lanes. S: the
+  /// direction's stride where it lies within a register, else 0.
   template <int S>
-  inline __attribute__((always_inline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0,
+  inline __attribute__((always_inline)) void cross(F* to, std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0,
                                                    int vector) const {
+    const T* const from = reinterpret_cast<const T*>(vectors_at(entry) + vector * (vector_words * W) + lane_from(entry, d, lane0));
+    V words[vector_words];
+    for (int w = 0; w < vector_words; ++w) words[w] = V::load(from + w * W);
     if constexpr (S > 0)
       if ((entry & neighbour_entry::exchange) != 0)
-        for (V& x : h) x = x.template exchange<S>();
-    if ((entry & neighbour_entry::face) == 0) return;
-    const std::size_t at =
-        static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector);
-    const int stride = a.stride[d / 2];
-    merge_face<S, W>(h, a.faces[d] + at * 6 * static_cast<std::size_t>(face_lanes<W>(stride)), stride, d % 2 == 0, lane0);
+        for (V& word : words) word = word.template exchange<S>();
+    if ((entry & neighbour_entry::face) != 0) {
+      const std::size_t at =
+          static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector);
+      const int stride = a.stride[d / 2], width = face_lanes<W>(stride);
+      merge_face<S, W>(words, a.faces[d] + at * static_cast<std::size_t>(vector_words * width), stride, d % 2 == 0, lane0);
+    }
+    for (int w = 0; w < vector_words; ++w) words[w].store(reinterpret_cast<T*>(to) + w * VL);
   }
 };
 

@@ -55,7 +55,7 @@ Dslash::Dslash(const Links& even, const Links& odd, int vectors)
     : Stencil(even.fat.lattice(),
               {.name = "staggered Dslash",
                .components = colour_components,
-               .face_reals = 2 * colour_components,
+               .face = {2 * colour_components, true},
                .flops = dslash_flops(even.long_reals() > 0),
                .link_bytes = dslash_link_bytes(even.fat.lattice()->precision(), even.long_reals()),
                .complex_dot = false},

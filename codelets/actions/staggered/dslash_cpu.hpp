@@ -111,19 +111,23 @@ void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t b
   totals.merge_into(sums);
 }
 
-/// Body of a pack kernel: keeps the lanes on the edge.
+/// Body of a pack kernel: stored words of the lanes on the edge.
 template <class F, int W, int VL, bool Forward>
 void colour_pack_range(const staggered::PackArguments<F>& a, std::int64_t begin, std::int64_t end) {
-  using V = Pack<Real<F>, VL>;
+  using T = Real<F>;
+  using V = Pack<T, VL>;
+  constexpr int words = staggered::vector_words<F>;
   const int width = face_lanes<W>(a.stride);
   for (std::int64_t i = begin; i < end; ++i)
     for (int v = 0; v < a.vectors; ++v)
       for (int lane0 = 0; lane0 < W; lane0 += VL) {
         if (misses_face<VL, Forward>(a.stride, lane0)) continue;
         const std::size_t at = static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
-        const site::SiteReader<F, V> stored(a.in + at * (staggered::vector_words<F> * W) + lane0, W);
-        store_face<W, VL, 3, Forward>(a.out + (i * a.vectors + v) * 6 * width, a.stride, lane0,
-                                      [&](auto c) QUARKSTAR_INLINE_LAMBDA { return stored.component(c); });
+        const T* const from = reinterpret_cast<const T*>(a.in + at * (words * W) + lane0);
+        store_face<W, VL, words / 2, Forward>(a.out + (i * a.vectors + v) * words * width, a.stride, lane0,
+                                              [&](auto pair) QUARKSTAR_INLINE_LAMBDA {
+                                                return site::Complex<V>{V::load(from + 2 * pair * W), V::load(from + (2 * pair + 1) * W)};
+                                              });
       }
 }
 

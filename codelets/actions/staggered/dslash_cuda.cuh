@@ -35,10 +35,8 @@ struct ColourHops {
   /// constant. An address each cost a fifth of all instructions, and so many registers that eight vectors did not fit (one H200: 14117
   /// GFLOP/s became 15897).
   struct Neighbour {
-    const F* of_site;
-    const T* of_face;
-    int width;
-    bool from_face;
+    const F* vectors;
+    int lanes;  ///< of a face fewer than of a site
   } neighbour{};
 
   __device__ __forceinline__ int lanes() const { return W > 0 ? W : lanes_at_run_time; }
@@ -66,41 +64,27 @@ struct ColourHops {
     const std::uint32_t entry = __ldg(table + outer * 8 + d);
     const int stride = a.stride[d / 2];
     const auto from = static_cast<unsigned>((entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane);
-    auto& [of_site, of_face, width, from_face] = neighbour;
     // In bytes and with 32-bit factors a product and a sum are one instruction; n vectors of a site take 32 KiB at most.
     const auto number_bytes = static_cast<std::uint32_t>(sizeof(F));
     const auto site_bytes = static_cast<std::uint32_t>(a.vectors * (vector_words * lanes())) * number_bytes;
     const auto* of_group = reinterpret_cast<const char*>(a.in + first * (vector_words * lanes()));
-    of_site = reinterpret_cast<const F*>(of_group + std::uint64_t{from} * number_bytes +
-                                         std::uint64_t{entry >> neighbour_entry::shift} * site_bytes);
+    neighbour = {reinterpret_cast<const F*>(of_group + std::uint64_t{from} * number_bytes +
+                                            std::uint64_t{entry >> neighbour_entry::shift} * site_bytes),
+                 lanes()};
     if ((Faced >> d & 1) == 0) return;
-    from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
-    width = stride == 0 ? lanes() : lanes() / 2;
+    const bool from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
+    const int width = stride == 0 ? lanes() : lanes() / 2;
     const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
     const std::uint32_t place = from_face ? faces_at[position * 8 + d] : 0;  // there is no table where nothing is cut
-    of_face = a.faces[d] + (static_cast<std::size_t>(place) * a.vectors + first) * (6 * width) + face_lane;
+    const F* of_face =
+        reinterpret_cast<const F*>(a.faces[d]) + (static_cast<std::size_t>(place) * a.vectors + first) * (vector_words * width) + face_lane;
+    neighbour = {from_face ? of_face : neighbour.vectors, from_face ? width : lanes()};
   }
 
   __device__ __forceinline__ void read(Vector& h, int d, int v) const {
-    const auto& [of_site, of_face, width, from_face] = neighbour;
-    const auto read_stored = [&](const F* of_vectors, int step) {
-      const site::SiteReader<F, V, CachedLoads> stored(of_vectors + v * vector_words * step, step);
-      site::unroll<3>([&](auto c) { h[c] = stored.component(c); });
-    };
-    if ((Faced >> d & 1) == 0) return read_stored(of_site, lanes());
-    if constexpr (!is_half<F>) {
-      // The numbers of a face are stored as those of a field are, in fewer lanes.
-      read_stored(from_face ? of_face : of_site, from_face ? width : lanes());
-    } else {
-      read_stored(of_site, lanes());
-      // A lane that wants no face reads any one number.
-      const T* p = from_face ? of_face + v * 6 * width : reinterpret_cast<const T*>(of_site);
-      const int step = from_face ? width : 0;
-      site::unroll<3>([&](auto c) {
-        const V re{p[2 * c * step]}, im{p[(2 * c + 1) * step]};
-        h[c] = {{from_face ? re.v : h[c].re.v}, {from_face ? im.v : h[c].im.v}};
-      });
-    }
+    const int stored_lanes = (Faced >> d & 1) == 0 ? lanes() : neighbour.lanes;
+    const site::SiteReader<F, V, CachedLoads> stored(neighbour.vectors + v * vector_words * stored_lanes, stored_lanes);
+    site::unroll<3>([&](auto c) { h[c] = stored.component(c); });
   }
 };
 
@@ -198,7 +182,8 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
 template <class F>
 __global__ void __launch_bounds__(128)
     colour_pack_kernel(const staggered::PackArguments<F> a, int lanes, bool forward, std::uint32_t threads, const std::int32_t* stop) {
-  using V = Lane<Real<F>>;
+  using T = Real<F>;
+  constexpr int words = staggered::vector_words<F>;
   runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const int width = a.stride == 0 ? lanes : lanes / 2;
@@ -210,13 +195,11 @@ __global__ void __launch_bounds__(128)
         a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
     for (int v = 0; v < a.vectors; ++v) {
       const std::size_t at = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
-      const site::SiteReader<F, V, CachedLoads> stored(a.in + at * (staggered::vector_words<F> * lanes) + lane, lanes);
-      Real<F>* out = a.out + (std::size_t{i} * a.vectors + v) * 6 * width + face_lane;
-      site::unroll<3>([&](auto c) {
-        const site::Complex<V> z = stored.component(c);
-        out[2 * c * width] = z.re.v;
-        out[(2 * c + 1) * width] = z.im.v;
-      });
+      const T* in = reinterpret_cast<const T*>(a.in + at * (words * lanes)) + lane;
+      T* out = a.out + (std::size_t{i} * a.vectors + v) * words * width + face_lane;
+      T word[words];
+      site::unroll<words>([&](auto w) { word[w] = __ldg(in + w * lanes); });
+      site::unroll<words>([&](auto w) { out[w * width] = word[w]; });
     }
   }
 }

@@ -40,7 +40,7 @@ class StaggeredKind : public ActionKind {
     names_masses = true;
     masses_shift = true;
     reach = smear::longest_hop(has_long_links);
-    face_reals = 2 * colour_components;
+    face = {2 * colour_components, true};
     flops = staggered::dslash_flops(has_long_links);
     link_reals = has_long_links ? std::vector<int>{18, 14, 13, 9} : std::vector<int>{18};
     settings = {mass_setting(0.1), masses_setting()};

@@ -106,10 +106,10 @@ class ManyVectors {
       for (int lane0 = 0; lane0 < W; lane0 += VL)
         with_link<Reals>(table.links + d * table.link_size + lane0, [&](auto& u) QUARKSTAR_INLINE_LAMBDA {
           if (__builtin_expect((entry & Neighbours::crosses) != 0, 0)) {
-            move(in, entry, table.faces_at, d, lane0);
+            move(entry, table.faces_at, d, lane0);
             for (int i = 0; i < group_.count; ++i) {
               ask(i, lane0);
-              add(u, moved_ + i * 6 * VL, VL, i, lane0);
+              add(u, moved_ + i * vector_words * VL, VL, i, lane0);
             }
             return;
           }
@@ -150,34 +150,24 @@ class ManyVectors {
     }
   }
 
-  /// Result i += u chi, where chi is stored in format Stored with so many lanes per word.
-  template <class Link, class Stored>
-  inline __attribute__((always_inline)) void add(Link& u, const Stored* chi, int lanes, int i, int lane0) {
+  /// Result i += u chi, where chi is stored with so many lanes per word.
+  template <class Link>
+  inline __attribute__((always_inline)) void add(Link& u, const F* chi, int lanes, int i, int lane0) {
     Vector r[1];
     load(r[0], i, lane0);
     staggered::read_again(u);
-    const site::SiteReader<Stored, V> stored(chi, lanes);
+    const site::SiteReader<F, V> stored(chi, lanes);
     staggered::add_hop(r, u, [&](Vector& h, int) QUARKSTAR_INLINE_LAMBDA {
       site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = stored.component(c); });
     });
     store(r[0], i, lane0);
   }
 
-  /// Fills moved_ where the hop crosses an edge. in: the neighbour's vectors.
-  __attribute__((noinline)) void move(const F* in, std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0) {
-    const F* from = in + neighbours_.lane_from(entry, d, lane0);
+  /// Fills moved_ where the hop crosses an edge.
+  __attribute__((noinline)) void move(std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0) {
     with_stride<VL>(a_.stride[d / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-      for (int i = 0; i < group_.count; ++i) {
-        const site::SiteReader<F, V> stored(from + group_.vectors[i] * (vector_words * W), W);
-        V h[6];
-        site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          const site::Complex<V> z = stored.component(c);
-          h[2 * c] = z.re;
-          h[2 * c + 1] = z.im;
-        });
-        neighbours_.template cross<s>(h, entry, faces_at, d, lane0, group_.vectors[i]);
-        for (int c = 0; c < 6; ++c) h[c].store(moved_ + (6 * i + c) * VL);
-      }
+      for (int i = 0; i < group_.count; ++i)
+        neighbours_.template cross<s>(moved_ + i * vector_words * VL, entry, faces_at, d, lane0, group_.vectors[i]);
     });
   }
 
@@ -185,7 +175,7 @@ class ManyVectors {
   const staggered::DslashArguments<F>& a_;
   Group group_{};
   alignas(64) T results_[most * 6 * W];
-  alignas(64) T moved_[most * 6 * VL];
+  alignas(64) F moved_[most * vector_words * VL];
 };
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -63,22 +63,21 @@ struct OneVectorHops {
   }
 
   inline __attribute__((always_inline)) void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d) const {
-    const F* from = neighbours.vectors_at(entry) + vector * (Neighbours::vector_words * W) + neighbours.lane_from(entry, d, lane0);
-    const site::SiteReader<F, V> stored(from, W);
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = stored.component(c); });
+    const auto read_stored = [&](const F* from, int lanes) QUARKSTAR_INLINE_LAMBDA {
+      const site::SiteReader<F, V> stored(from, lanes);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = stored.component(c); });
+    };
     if (__builtin_expect((entry & Neighbours::crosses) != 0, 0)) {
-      V moved[6];  // a copy, so that h itself stays in registers on the usual path
-      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        moved[2 * c] = h[c].re;
-        moved[2 * c + 1] = h[c].im;
-      });
+      alignas(64) F moved[Neighbours::vector_words * VL];
       cross(moved, entry, faces_at, d);
-      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {moved[2 * c], moved[2 * c + 1]}; });
+      read_stored(moved, VL);
+      return;
     }
+    read_stored(neighbours.vectors_at(entry) + vector * (Neighbours::vector_words * W) + lane0, W);
   }
-  __attribute__((noinline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d) const {
+  __attribute__((noinline)) void cross(F* to, std::uint32_t entry, const std::uint32_t* faces_at, int d) const {
     with_stride<VL>(neighbours.a.stride[d / 2],
-                    [&](auto s) QUARKSTAR_INLINE_LAMBDA { neighbours.template cross<s>(h, entry, faces_at, d, lane0, vector); });
+                    [&](auto s) QUARKSTAR_INLINE_LAMBDA { neighbours.template cross<s>(to, entry, faces_at, d, lane0, vector); });
   }
 };
 

@@ -15,7 +15,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 /// r_v = sum over d of U_d chi_v(x + d) for groups of W vectors v at one or two sites x: eight hops over one site and,
 /// where LongReals (0 or 18) > 0, eight over three, in the order of staggered::dslash_term(), whose bits the results
-/// have. chi: [site][group][word][vector of the group]; links: [site][d][word]; faces: [position][group][6][vector of
+/// have. chi: [site][group][word][vector of the group]; links: [site][d][word]; faces: [position][group][word][vector of
 /// the group]. A register holds VL vectors. Cost of a site and vector: 72 flop per hop. Each number of a link is loaded
 /// once for VL vectors, each neighbour's vector is read once, results stay in registers. Links in half precision are
 /// made floats once per site. Ahead: each hop asks for what the same hop of the next sites reads. Source: Follana et al.,
@@ -70,17 +70,6 @@ class VectorsInLanes {
     const F* links;
   };
 
-  /// Where the VL vectors of a neighbour are: in the field, or in a face, whose numbers are as they are computed with.
-  struct Neighbour {
-    const F* p;
-    const T* face;
-    inline __attribute__((always_inline)) site::Complex<V> component(int c) const {
-      if constexpr (is_half<F>)
-        if (__builtin_expect(face != nullptr, 0)) return site::SiteReader<T, V>(face, W).component(c);
-      return site::SiteReader<F, V>(p, W).component(c);
-    }
-  };
-
   /// Number k of a link and the distance of two links, as links() has them: in half precision all real parts of a site
   /// come before all imaginary ones.
   static constexpr int number(int k) { return is_half<F> ? k % 2 * table_words + k / 2 : k; }
@@ -120,15 +109,14 @@ class VectorsInLanes {
     return a_.in + (at + static_cast<std::size_t>(group)) * group_words;
   }
 
-  inline __attribute__((always_inline)) Neighbour neighbour(const Table& table, int s, int d, int group, int lane0) const {
+  /// The VL vectors of a neighbour, in the field or in a face.
+  inline __attribute__((always_inline)) const F* neighbour(const Table& table, int s, int d, int group, int lane0) const {
     const Place& place = places_[s];
     const std::uint32_t entry = table.entries[place.site * 8 + static_cast<std::size_t>(d)];
-    if (__builtin_expect((entry & neighbour_entry::face) == 0, 1)) return {group_at(entry, group) + lane0, nullptr};
+    if (__builtin_expect((entry & neighbour_entry::face) == 0, 1)) return group_at(entry, group) + lane0;
     const std::size_t at = static_cast<std::size_t>(table.faces_at[place.position * 8 + d]) * static_cast<std::size_t>(groups_) +
                            static_cast<std::size_t>(group);
-    const T* face = a_.faces[d] + at * (6 * W) + lane0;
-    if constexpr (is_half<F>) return {nullptr, face};
-    else return {face, nullptr};
+    return reinterpret_cast<const F*>(a_.faces[d]) + at * group_words + lane0;
   }
 
   /// Little by little, because a processor waits for few lines at a time: at each hop the part of its neighbour that
@@ -149,7 +137,7 @@ class VectorsInLanes {
   template <int Kind, int Sites>
   inline __attribute__((always_inline)) void add_hops(Vector (&r)[Sites], const Table& table, int group, int lane0, bool first) const {
     for (int d = 0; d < 8; ++d) {
-      Neighbour from[Sites];
+      const F* from[Sites];
       const T* u[Sites];
       site::unroll<Sites>([&](auto s) QUARKSTAR_INLINE_LAMBDA {
         if constexpr (Ahead) ask(table, s, d, group, lane0, first);
@@ -158,7 +146,7 @@ class VectorsInLanes {
       });
       site::unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
         site::unroll<Sites>([&](auto s) QUARKSTAR_INLINE_LAMBDA {
-          site::Complex<V> h = from[s].component(column);
+          site::Complex<V> h = site::SiteReader<F, V>(from[s], W).component(column);
           hold_in_register(h.re.v);
           hold_in_register(h.im.v);
           site::unroll<3>([&](auto row) QUARKSTAR_INLINE_LAMBDA {

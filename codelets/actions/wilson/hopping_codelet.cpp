@@ -7,7 +7,7 @@ Hopping::Hopping(const LinkField& even, const LinkField& odd, int vectors, doubl
     : Stencil(even.lattice(),
               {.name = "Wilson hopping term",
                .components = spinor_components,
-               .face_reals = 12,
+               .face = {12, false},
                .flops = 1320,
                .link_bytes = links_bytes(even.lattice()->precision(), even.reals()),
                .epilogue_flops = epilogue_flops,

@@ -60,7 +60,7 @@ WilsonKind::WilsonKind() {
   is_hermitian = false;
   mass_key = "kappa";
   names_masses = false;
-  face_reals = 12;  // a half spinor
+  face = {12, false};  // a half spinor
   flops = 1320;
   link_reals = {18, 12, 8};
   settings = {
