@@ -28,6 +28,7 @@ add_dependencies(quarkstar_howto howto_examples)
 set(tests ${examples})
 list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 target_sources(battery_tests PRIVATE ${tests})
+set_source_files_properties(${tests} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(battery_tests PRIVATE quarkstar_howto)
 quarkstar_test(battery.howto_operator battery_tests "--source-file=*docs/howto/operator.md")
 

@@ -54,6 +54,13 @@ function(quarkstar_test_executable folder)
   else()
     target_link_libraries(${target} PRIVATE quarkstar_apps quarkstar_solvers quarkstar_reference hdf5::hdf5)
   endif()
+  # Several files as one, as in cmake/layers.cmake; each has a namespace of its own. Not those of one of a kind, nor where the linker keeps
+  # each file's own operator new or names.
+  if(folder MATCHES "^(unit|battery|gpu)$")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${QUARKSTAR_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+    list(FILTER sources INCLUDE REGEX "/(main|howto_test)\\.cpp$")
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   # What they test, and the reference, are compiled as for use.
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   if(folder STREQUAL "unit")

@@ -6,6 +6,8 @@
 #include <array>
 #include <complex>
 
+namespace actions_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("every action: M^+ is the adjoint of M, and G M G") {
     if (slices == 1) CHECK(distance(turned(product(*other, turned(a), false))[0], adjoint_a[0]) < 1e-12);  // else tests of its own
   }
 }
+
+}  // namespace actions_test

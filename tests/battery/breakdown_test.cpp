@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+namespace breakdown_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("breakdown: sources whose norm cannot be squared twice") {
       CHECK(result.reason == StopReason::converged);
     }
 }
+
+}  // namespace breakdown_test

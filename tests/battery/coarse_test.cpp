@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace coarse_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -416,3 +418,5 @@ TEST_CASE("the dense inverse is made in panels with the bits of an elimination p
   coarse::invert(singular, 40, session.cpu_team());
   CHECK(!std::isfinite(singular.front().real()));
 }
+
+}  // namespace coarse_test

@@ -11,6 +11,8 @@
 #include <complex>
 #include <numbers>
 
+namespace contract_test {
+
 using namespace quarkstar;
 using contract::Momentum;
 using reference::Complex;
@@ -115,3 +117,5 @@ TEST_CASE("a point anywhere has the mesons of the shifted configuration from the
       CHECK(std::abs(value_of(here[c], t) - value_of(there[c], t)) < 1e-10 * here[0].values[t]);
     }
 }
+
+}  // namespace contract_test

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <filesystem>
 
+namespace cpu_kernels_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -144,3 +146,5 @@ TEST_CASE("threads: what the user says, all of them for many sites, else what th
   CHECK(threads_key(one_worker, 4096, {small.lattice, 3, 1}) != key);
   CHECK(threads_key({.cpu_workers = 2, .cuda_workers = 0}, 4096, small) != key);
 }
+
+}  // namespace cpu_kernels_test

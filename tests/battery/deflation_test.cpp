@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace deflation_test {
+
 using namespace quarkstar;
 using battery::StaggeredOutcome;
 
@@ -164,3 +166,5 @@ TEST_CASE("Wilson: modes of Mh^+ Mh deflate every solver, and no other kappa") {
                         doctest::Contains("deflate: eigenvectors of the operator with mass (or kappa) 0.1275 do not serve 0.12"));
     }
 }
+
+}  // namespace deflation_test

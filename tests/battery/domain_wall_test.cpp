@@ -12,6 +12,8 @@
 #include <cmath>
 #include <set>
 
+namespace domain_wall_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -320,3 +322,5 @@ TEST_CASE("a domain-wall solve allocates what its footprint says, and no more") 
     CHECK(estimated < 1.01 * (taken + 2 * field));
   }
 }
+
+}  // namespace domain_wall_test

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <filesystem>
 
+namespace eigen_file_test {
+
 using namespace quarkstar;
 using app::Hdf5Id;
 
@@ -191,3 +193,5 @@ TEST_CASE("vectors of twelve components are stored and come back, rounded once")
       CHECK(error <= (stored == Precision::double_ ? 0 : stored == Precision::single ? 6e-8 : 3e-5));
     }
 }
+
+}  // namespace eigen_file_test

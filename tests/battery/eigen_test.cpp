@@ -11,6 +11,8 @@
 #include <complex>
 #include <utility>
 
+namespace eigen_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -219,3 +221,5 @@ TEST_CASE("a basis in host memory is rotated to the same bits") {
         }
       }
 }
+
+}  // namespace eigen_test

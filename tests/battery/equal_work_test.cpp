@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 
+namespace equal_work_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("equal work on colour vectors has equal bytes") {
   check_equal([&] { transfer::convert(a, x); });
   check_equal([&] { dslash.apply(b, a, {.x = &c, .diagonal = same_for_all(2), .y = &c, .sums = {.dot = true}}); });
 }
+
+}  // namespace equal_work_test

@@ -8,6 +8,8 @@
 
 #include <new>
 
+namespace failing_rank_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -33,3 +35,5 @@ TEST_CASE("a rank that lacks memory for a column ends those in flight") {
   CHECK_THROWS_AS(app::run_on_ranks(4, 2, solve), std::bad_alloc);
   CHECK_FALSE(job.is_distributed());  // of several ranks none goes on
 }
+
+}  // namespace failing_rank_test

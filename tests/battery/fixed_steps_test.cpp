@@ -10,6 +10,8 @@
 #include <iterator>
 #include <set>
 
+namespace fixed_steps_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -240,3 +242,5 @@ TEST_CASE("inner solvers that do not fit are refused") {
   settings.solver = "bicgstab";
   refuse(settings, "use the solver gcr");
 }
+
+}  // namespace fixed_steps_test

@@ -10,6 +10,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
+namespace footprint_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -327,3 +329,5 @@ TEST_CASE("each operator in flight has a multigrid of its own") {
   const double null_vectors = 16. * 16 * 16 * 16 / 2 * 12 * 8 * 24;  // of one parity, single precision
   CHECK(fields() >= one + 2 * 3 * null_vectors);
 }
+
+}  // namespace footprint_test

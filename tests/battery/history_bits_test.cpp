@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 
+namespace history_bits_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -122,3 +124,5 @@ TEST_CASE("residual history of clover and twisted clover: same bits for every po
     }
   }
 }
+
+}  // namespace history_bits_test

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace hopping_test {
+
 using namespace quarkstar;
 using battery::HoppingCase;
 
@@ -213,3 +215,5 @@ TEST_CASE("gauge covariance") {
   const HostField transformed = hop(reference::transform(gauge, g), reference::transform(psi, g));
   CHECK(relative_difference(transformed, reference::transform(battery::to_reference(hop(gauge, psi)), g)) < 1e-13);
 }
+
+}  // namespace hopping_test

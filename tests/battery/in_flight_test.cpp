@@ -7,6 +7,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
+namespace in_flight_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("links of several epsilons are made while others are solved for: same 
   const std::vector<HostField> expected = solve_all(1), solutions = solve_all(3);
   for (std::size_t m = 0; m < masses.size(); ++m) CHECK(solutions[m].data == expected[m].data);
 }
+
+}  // namespace in_flight_test

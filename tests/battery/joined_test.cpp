@@ -4,6 +4,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
+namespace joined_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -100,3 +102,5 @@ TEST_CASE("joined tasks: staggered solves") {
     CHECK(histories[0] == histories[1]);
   }
 }
+
+}  // namespace joined_test

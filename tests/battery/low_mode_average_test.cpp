@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <numeric>
 
+namespace low_mode_average_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -234,3 +236,5 @@ TEST_CASE("a mode that is zero but for rounding is refused") {
   CHECK_THROWS_WITH_AS(averaged(extents, {1, 1, 1, 1}, links, modes, {}),
                        doctest::Contains("low-mode-average: mode 0 has the eigenvalue 1e-16"), Error);
 }
+
+}  // namespace low_mode_average_test

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace low_mode_spinors_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -230,3 +232,5 @@ TEST_CASE("mesons of spinors of any vectors: the same mean and the same bits for
     CHECK(from_all.all == first[0].all);
   }
 }
+
+}  // namespace low_mode_spinors_test

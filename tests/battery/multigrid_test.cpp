@@ -15,6 +15,8 @@
 #include <string>
 #include <tuple>
 
+namespace multigrid_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -381,3 +383,5 @@ TEST_CASE("null vectors of another mass or configuration are refreshed in fewer 
     CHECK(refreshed.result.iterations <= anew.result.iterations + anew.result.iterations / 4);
   }
 }
+
+}  // namespace multigrid_test

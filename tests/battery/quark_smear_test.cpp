@@ -14,6 +14,8 @@
 #include <numbers>
 #include <numeric>
 
+namespace quark_smear_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -228,3 +230,5 @@ TEST_CASE("columns of smeared points are the reference's, whatever is beside the
   for (std::int64_t site = 0; site < volume(lattice); ++site)
     for (int c = 0; c < 12; ++c) CHECK(origin.at(site, c) == first[0].at(moved(site), c));
 }
+
+}  // namespace quark_smear_test

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <numeric>
 
+namespace recycling_test {
+
 using namespace quarkstar;
 using battery::TogetherOutcome;
 
@@ -398,3 +400,5 @@ TEST_CASE("solves that gather take the memory that their footprint says") {
     CHECK(estimated < 1.1 * taken);
   }
 }
+
+}  // namespace recycling_test

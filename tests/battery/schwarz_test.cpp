@@ -10,6 +10,8 @@
 #include <iterator>
 #include <string>
 
+namespace schwarz_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("Schwarz domains that do not fit are refused") {
   settings.restart = 33;
   refuse({1, 1, 1, 1}, settings, "restart: ");
 }
+
+}  // namespace schwarz_test

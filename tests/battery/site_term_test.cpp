@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace site_term_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -361,3 +363,5 @@ TEST_CASE("a solver takes actions with a term per site") {
           }
         }
 }
+
+}  // namespace site_term_test

@@ -10,6 +10,8 @@
 #include <complex>
 #include <vector>
 
+namespace smoother_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -150,3 +152,5 @@ TEST_CASE("a smoother's polynomial has no more terms than r has directions") {
   const reference::Field same = odd_part(battery::to_reference(host)) - random_vectors(1)[0];
   CHECK(reference::norm2(same) == 0);
 }
+
+}  // namespace smoother_test

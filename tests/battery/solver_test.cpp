@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+namespace solver_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -261,3 +263,5 @@ TEST_CASE("wrong settings are refused with the flag's name") {
   settings.tolerance = 0;
   CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("tol: "));
 }
+
+}  // namespace solver_test

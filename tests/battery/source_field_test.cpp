@@ -5,6 +5,8 @@
 #include "codelets/field/transfer.hpp"
 #include "tests/battery/support.hpp"
 
+namespace source_field_test {
+
 using namespace quarkstar;
 
 TEST_CASE("sources written by tasks have the bits of sources in host memory") {
@@ -42,3 +44,5 @@ TEST_CASE("sources written by tasks have the bits of sources in host memory") {
       }
   }
 }
+
+}  // namespace source_field_test

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+namespace staggered_block_cg_test {
+
 using namespace quarkstar;
 using battery::StaggeredOutcome;
 
@@ -111,3 +113,5 @@ TEST_CASE("staggered block CG: 32 copies of one right-hand side are one, and zer
     }
   }
 }
+
+}  // namespace staggered_block_cg_test

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace staggered_dslash_test {
+
 using namespace quarkstar;
 using battery::DslashCase;
 using battery::DslashHarness;
@@ -182,3 +184,5 @@ TEST_CASE("staggered Dslash is antihermitian") {
   const reference::Complex left = inner(b[0], harness.apply(a)[0]), right = -inner(harness.apply(b)[0], a[0]);
   CHECK(std::abs(left - right) / std::abs(left) < 1e-12);
 }
+
+}  // namespace staggered_dslash_test

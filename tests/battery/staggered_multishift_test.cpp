@@ -3,6 +3,8 @@
 #include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
+namespace staggered_multishift_test {
+
 using namespace quarkstar;
 using battery::StaggeredOutcome;
 
@@ -56,3 +58,5 @@ TEST_CASE(
       }
     }
 }
+
+}  // namespace staggered_multishift_test

@@ -2,6 +2,8 @@
 // lattice.
 #include "tests/battery/staggered_support.hpp"
 
+namespace staggered_part_test {
+
 using namespace quarkstar;
 using reference::cut_out;
 
@@ -52,3 +54,5 @@ TEST_CASE("staggered links of a rank come from those of its part") {
       if (thin.long_links.box().extents != mine.long_links.box().extents) CHECK_THROWS_AS(loaded(thin), ShapeError);
     }
 }
+
+}  // namespace staggered_part_test

@@ -6,6 +6,8 @@
 
 #include <optional>
 
+namespace staggered_policies_test {
+
 using namespace quarkstar;
 using battery::StaggeredOutcome;
 
@@ -82,3 +84,5 @@ TEST_CASE("staggered solves: the same bits under every policy, for 1 to 8 blocks
     }
   }
 }
+
+}  // namespace staggered_policies_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+namespace staggered_right_hand_sides_test {
+
 using namespace quarkstar;
 using battery::StaggeredOutcome;
 
@@ -155,3 +157,5 @@ TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them
     CHECK_THROWS_AS(Solver(whole, staggered::Action(links), settings, {.vectors_in_lanes = 8}), Error);
   }
 }
+
+}  // namespace staggered_right_hand_sides_test

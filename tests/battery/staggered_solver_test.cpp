@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+namespace staggered_solver_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -294,3 +296,5 @@ TEST_CASE("staggered: an interrupted Krylov space of several masses leaves the g
   for (const SolveResult& result : solver.solve(sources, masses, solutions)) CHECK(result.converged());
   for (std::size_t v = 0; v < 2; ++v) CHECK(true_residual(reference_links, masses[v], sources[v], solutions[v]) < 1.01e-10);
 }
+
+}  // namespace staggered_solver_test

@@ -11,6 +11,8 @@
 #include <complex>
 #include <numbers>
 
+namespace staggered_sources_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -174,3 +176,5 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
     }
   }
 }
+
+}  // namespace staggered_sources_test

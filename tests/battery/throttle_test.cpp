@@ -1,6 +1,8 @@
 // Injected noise: throttled workers change who runs what and when, and no bit.
 #include "tests/battery/solver_support.hpp"
 
+namespace throttle_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("throttled workers change no bit") {
       }
   }
 }
+
+}  // namespace throttle_test

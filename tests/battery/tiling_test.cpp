@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+namespace tiling_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("tiling a periodic configuration and its sources gives the tiled solut
     CHECK(tiled_solutions[v].data == repeated(solutions[v], part).data);
   }
 }
+
+}  // namespace tiling_test

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <filesystem>
 
+namespace tuning_test {
+
 using namespace quarkstar;
 using battery::HoppingCase;
 
@@ -360,3 +362,5 @@ TEST_CASE("numbers that no kernel could run with are no tuning") {
                                           {0, 0, -1, 0}})
     CHECK_FALSE(stencil::launch_from(damaged).has_value());
 }
+
+}  // namespace tuning_test

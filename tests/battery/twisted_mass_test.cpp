@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace twisted_mass_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -134,3 +136,5 @@ TEST_CASE("masses that shift no M^+ M are refused for multi-shift, other masses 
   CHECK_THROWS_WITH_AS(solver.solve(c.source, mus[1], solution), doctest::Contains("the clover term was made for"), Error);
   CHECK(solver.solve(c.source, solution).converged());
 }
+
+}  // namespace twisted_mass_test

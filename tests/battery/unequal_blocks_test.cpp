@@ -6,6 +6,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
+namespace unequal_blocks_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
       }
     }
 }
+
+}  // namespace unequal_blocks_test

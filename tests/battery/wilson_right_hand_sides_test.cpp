@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+namespace wilson_right_hand_sides_test {
+
 using namespace quarkstar;
 using battery::settings_of;
 using battery::TogetherOutcome;
@@ -109,3 +111,5 @@ TEST_CASE("Wilson solves: right-hand sides that need nothing, or cannot be solve
       CHECK(together.results[3].reason == StopReason::not_finite);
     }
 }
+
+}  // namespace wilson_right_hand_sides_test

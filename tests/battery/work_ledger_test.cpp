@@ -5,6 +5,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
+namespace work_ledger_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("a staggered solve counts the work that was done, wherever the graph s
               CHECK(results[0].kernels == (after.executed - before.executed - transfers) / 3);
             }
 }
+
+}  // namespace work_ledger_test

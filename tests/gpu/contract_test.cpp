@@ -44,5 +44,10 @@ TEST_CASE("correlators have the same bits on CPUs and GPUs, in every layout") {
                                expected));                                                                                        \
   }
 #include "codelets/contract/families.inc"
+
+namespace contract_test {
+
 #undef QUARKSTAR_CORRELATORS
 }
+
+}  // namespace contract_test

@@ -4,6 +4,8 @@
 #include "tests/battery/domain_wall_support.hpp"
 #include "tests/gpu/support.hpp"
 
+namespace domain_wall_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
     }
   }
 }
+
+}  // namespace domain_wall_test

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace early_copy_test {
+
 using namespace quarkstar::runtime;
 using namespace quarkstar::runtime_testing;
 
@@ -58,3 +60,5 @@ TEST_CASE("what is wanted on a GPU goes there when it has been written, each tim
     }
   }
 }
+
+}  // namespace early_copy_test

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace eigen_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("modes have the bits of a CPU on a GPU whose memory does not hold the 
     }
   }
 }
+
+}  // namespace eigen_test

@@ -9,6 +9,8 @@
 #include <limits>
 #include <random>
 
+namespace float_sums_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("float sums on a GPU have the CPU's bits for summands of every size") 
         if (n > 1) CHECK(std::bit_cast<std::uint64_t>(spoilt[0]) == std::bit_cast<std::uint64_t>(expected[0]));
       }
 }
+
+}  // namespace float_sums_test

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <vector>
 
+namespace foreign_memory_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -61,3 +63,5 @@ TEST_CASE("without a GPU no address is one of it") {
     CHECK(std::string(error.what()).find("GPU memory") != std::string::npos);
   }
 }
+
+}  // namespace foreign_memory_test

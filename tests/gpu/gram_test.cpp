@@ -10,6 +10,8 @@
 #include <limits>
 #include <random>
 
+namespace gram_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("products of vectors and with matrices on a GPU have the CPU's bits") 
         if (n > 1) CHECK(std::bit_cast<std::uint64_t>(spoilt[0]) == std::bit_cast<std::uint64_t>(expected.sums[0]));
       }
 }
+
+}  // namespace gram_test

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace heatbath_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("a heatbath on GPUs has the CPU's bits") {
       }
     }
 }
+
+}  // namespace heatbath_test

@@ -2,6 +2,8 @@
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
 
+namespace hopping_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -52,3 +54,5 @@ TEST_CASE("hopping term on a GPU has the CPU's bits") {
     }
   }
 }
+
+}  // namespace hopping_test

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace hybrid_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -245,3 +247,5 @@ TEST_CASE("staggered: an open share is solved with, and a lattice larger than th
   limited.devices = "cuda";
   CHECK_THROWS_WITH_AS(solve_staggered(config, gauge, limited), doctest::Contains("are available"), Error);
 }
+
+}  // namespace hybrid_test

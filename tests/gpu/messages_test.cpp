@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace messages_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using gpu_testing::Stream;
@@ -61,4 +63,6 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
   for (std::size_t i = 0; i < got.size(); ++i) wrong += got[i] != known_word(1 + i / words, i % words) ? 1 : 0;
   CHECK(wrong == 0);
 }
+
+}  // namespace messages_test
 #endif

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace multigrid_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("the coarse operator on a GPU has the CPU's bits for any number of nul
     }
   }
 }
+
+}  // namespace multigrid_test

@@ -4,6 +4,8 @@
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
 
+namespace overlap_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -55,3 +57,5 @@ TEST_CASE("rows of short kernels on a GPU have the CPU's bits") {
     }
   }
 }
+
+}  // namespace overlap_test

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+namespace pinned_arrays_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -65,3 +67,5 @@ TEST_CASE("arrays are registered from their second copy on, and kept for others 
   CHECK_FALSE(is_registered(place));
 }
 #endif
+
+}  // namespace pinned_arrays_test

@@ -10,6 +10,8 @@
 
 #include <numeric>
 
+namespace quark_smear_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("smeared fields and sources have the same bits on CPUs and GPUs, in ev
   }
   check(on({.cuda_workers = 1}, {1, 1, 1, 1}, {.vectors_in_lanes = 12}));
 }
+
+}  // namespace quark_smear_test

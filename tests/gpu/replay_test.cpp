@@ -7,6 +7,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
 
+namespace replay_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -140,3 +142,5 @@ TEST_CASE("solves in flight are replayed, each with the bits of its solve alone;
       CHECK(replayed[i][v].tasks < 0.7 * looked_at[i][v].tasks);
     }
 }
+
+}  // namespace replay_test

@@ -4,6 +4,8 @@
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
 
+namespace site_term_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("twisted mass and clover on a GPU have the CPU's bits") {
     });
   }
 }
+
+}  // namespace site_term_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace smear_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("smeared links from GPUs have the CPU's bits") {
     }
   }
 }
+
+}  // namespace smear_test

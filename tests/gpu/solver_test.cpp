@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace solver_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("launches without overlap, and GPUs that wait by events, change no bit
     }
   }
 }
+
+}  // namespace solver_test

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace staggered_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("staggered iterations whose kernels overlap on a GPU have the CPU's bi
         }
       }
 }
+
+}  // namespace staggered_test

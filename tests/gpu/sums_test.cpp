@@ -17,6 +17,8 @@
 #include <random>
 #include <vector>
 
+namespace sums_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using gpu_testing::OnGpu;
@@ -378,4 +380,6 @@ TEST_CASE("sums that are put off are finished before the tables are used again")
   for (std::size_t i = 0; i < 5; ++i) CHECK(same(a[i], one.sums[i]));
   for (std::size_t i = 0; i < 3; ++i) CHECK(same(b[i], two.sums[i]));
 }
+
+}  // namespace sums_test
 #endif

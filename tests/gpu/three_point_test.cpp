@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace three_point_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("three-point functions have the same bits on CPUs and GPUs") {
     CHECK(testing::same_bits(on({{"devices", "all"}, {"cpu-share", "50%"}}), expected));
   }
 }
+
+}  // namespace three_point_test

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <string>
 
+namespace times_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("a trace samples replayed batches: same tasks, same bits, kernels in e
     }
   }
 }
+
+}  // namespace times_test

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace transfer_test {
+
 #ifdef QUARKSTAR_CUDA
 using namespace quarkstar;
 
@@ -188,3 +190,5 @@ TEST_CASE("which memory kernels reach, and what is waited for") {
   cudaStreamDestroy(blocking);
 }
 #endif
+
+}  // namespace transfer_test

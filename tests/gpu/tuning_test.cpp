@@ -9,6 +9,8 @@
 
 #include <filesystem>
 
+namespace tuning_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
     CHECK(battery::same_bits(solutions[0][v], solutions[1][v]));
   }
 }
+
+}  // namespace tuning_test

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace typed_codelet_test {
+
 #ifdef QUARKSTAR_CUDA
 using namespace quarkstar;
 using namespace quarkstar::runtime;
@@ -72,3 +74,5 @@ TEST_CASE("an exception on a GPU's worker ends the graph with the name of the co
         "codelet test.shift (block 4, worker 0): shift: it is refused; ask for another");
 }
 #endif
+
+}  // namespace typed_codelet_test

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+namespace wilson_vectors_test {
+
 using namespace quarkstar;
 using gpu_testing::OnGpu;
 using gpu_testing::Stream;
@@ -286,4 +288,6 @@ TEST_CASE("each of several right-hand sides has the bits of the hopping term alo
   check_format<float>({16, 8, 1});
   check_format<Half>({16, 8, 1});
 }
+
+}  // namespace wilson_vectors_test
 #endif

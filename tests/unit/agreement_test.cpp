@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+namespace agreement_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime::mpi;
 
@@ -92,3 +94,5 @@ TEST_CASE("one rank alone looks at itself") {
   CHECK(look.ends);
   CHECK(look.seconds == 0.25);
 }
+
+}  // namespace agreement_test

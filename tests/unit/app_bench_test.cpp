@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace app_bench_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -73,3 +75,5 @@ TEST_CASE("counters are numbers, or null with a reason") {
   CHECK(counters_json(timing.counts_a_site)["cycles"] == "unavailable: hidden");
   CHECK(counters_json(timing.counts_a_site)["instructions"].is_null());
 }
+
+}  // namespace app_bench_test

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+namespace app_checkpoint_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::read_file;
@@ -200,3 +202,5 @@ TEST_CASE("a request for a restart file between two solves waits for the next on
   CHECK_FALSE(interrupted());
   for (int i = 0; i < 4; ++i) sigaction(signals[i], &before[i], nullptr);
 }
+
+}  // namespace app_checkpoint_test

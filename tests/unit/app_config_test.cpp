@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+namespace app_config_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::TemporaryFolder;
@@ -228,3 +230,5 @@ TEST_CASE("sources are one spin and colour on a site or a time slice") {
   CHECK_THROWS_AS(check_source(parse_source("wall:6"), extents), Error);
   for (const char* wrong : {"point", "point:", "wall:x", "line:0", "point:0,0,0,-1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
 }
+
+}  // namespace app_config_test

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+namespace app_links_test {
+
 using namespace quarkstar;
 using quarkstar::testing::TemporaryDirectory;
 using smear::StaggeredLinks;
@@ -240,3 +242,5 @@ TEST_CASE("long links that do not come near the form that --links asks for are r
   CHECK(staggered::form_error(made, 18, team()) == 0);
   CHECK_THROWS_AS(staggered::form_error(made, 12, team()), Error);
 }
+
+}  // namespace app_links_test

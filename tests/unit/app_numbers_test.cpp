@@ -13,6 +13,8 @@
 #include <numbers>
 #include <random>
 
+namespace app_numbers_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -74,3 +76,5 @@ TEST_CASE("a check takes the worst value, and no number is the worst") {
   CHECK(compare("c", {1, 2}, {std::nan(""), 2}, 1, false).verdict == Check::Verdict::fail);
   CHECK(compare("c", {0}, {0}, 1, false).verdict == Check::Verdict::pass);
 }
+
+}  // namespace app_numbers_test

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 
+namespace app_outputs_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::TemporaryFolder;
@@ -226,3 +228,5 @@ TEST_CASE("energy is in every output: joules where they are known, the reason wh
   CHECK(html.find("<td>unavailable</td>") != std::string::npos);
   CHECK(html.find("energy: CPU unavailable (not measured); GPU unavailable (not measured)") != std::string::npos);
 }
+
+}  // namespace app_outputs_test

@@ -8,6 +8,8 @@
 
 #include <limits>
 
+namespace app_plot_test {
+
 using namespace quarkstar::app;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("the timeline has a bar for each task") {
   report.timeline.clear();
   CHECK(timeline_figure(report).find("no data") != std::string::npos);
 }
+
+}  // namespace app_plot_test

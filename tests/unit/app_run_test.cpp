@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+namespace app_run_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::read_file;
@@ -102,3 +104,5 @@ TEST_CASE("errors carry the parameter that they are about") {
   RunConfig config;
   CHECK_THROWS_WITH_AS(apply_settings(config, {{"kapa", "0.1", "kapa"}}), doctest::Contains("kapa: unknown key; use one of gauge"), Error);
 }
+
+}  // namespace app_run_test

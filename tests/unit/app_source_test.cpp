@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace app_source_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -152,3 +154,5 @@ TEST_CASE("parts of a source are those of the whole") {
     }
   }
 }
+
+}  // namespace app_source_test

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+namespace app_staggered_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -188,3 +190,5 @@ TEST_CASE("a chart as a file of its own") {
   CHECK(svg.find("a &lt; b") != std::string::npos);
   CHECK(svg.find(">two</text>") != std::string::npos);
 }
+
+}  // namespace app_staggered_test

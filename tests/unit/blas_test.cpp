@@ -24,6 +24,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace blas_test {
+
 using namespace quarkstar;
 using blas::Coefficient;
 using runtime::BinnedSum;
@@ -497,3 +499,5 @@ TEST_CASE("fields that do not belong together are refused") {
   CHECK_THROWS_AS((blas::submit<blas::Scale>({&even, &foreign}, {Coefficient{}})), ShapeError);
   CHECK_THROWS_AS((blas::submit<blas::Norm>({&even}, {}, {}, nullptr)), ShapeError);
 }
+
+}  // namespace blas_test

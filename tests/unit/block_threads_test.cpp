@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace block_threads_test {
+
 using namespace quarkstar;
 
 TEST_CASE("GPU blocks are whole warps up to what kernels have registers for") {
@@ -18,3 +20,5 @@ TEST_CASE("GPU blocks are whole warps up to what kernels have registers for") {
       for (const int count : {1, 2, 3, 4, 8}) CHECK(arch::is_block_size(staggered::room_of(is_double, is_half, count).threads));
   }
 }
+
+}  // namespace block_threads_test

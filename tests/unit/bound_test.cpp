@@ -13,6 +13,8 @@
 #include <random>
 #include <vector>
 
+namespace bound_test {
+
 using namespace quarkstar::runtime;
 using quarkstar::Error;
 using quarkstar::runtime_testing::options;
@@ -253,3 +255,5 @@ TEST_CASE("data that come after others have gone wait for none of their tasks") 
   REQUIRE(recording.graph().tasks().size() == 100);
   for (const TaskGraph::Task& task : recording.graph().tasks()) CHECK(task.after.empty());
 }
+
+}  // namespace bound_test

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+namespace boxes_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("boxes: a part and its border have every site once, also folded into t
     }
   }
 }
+
+}  // namespace boxes_test

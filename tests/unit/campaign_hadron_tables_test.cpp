@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace campaign_hadron_tables_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::hadron_testing;
@@ -129,3 +131,5 @@ TEST_CASE("rows of a hadron bind its quarks' settings while it is not in the cam
   write_results(ensemble.results_file(), "lat.0", results);
   run(ensemble.write(lighter));
 }
+
+}  // namespace campaign_hadron_tables_test

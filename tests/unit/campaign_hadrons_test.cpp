@@ -17,6 +17,8 @@
 #include <cmath>
 #include <filesystem>
 
+namespace campaign_hadrons_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::hadron_testing;
@@ -349,3 +351,5 @@ TEST_CASE("where memory is short for propagators that wait, fewer right-hand sid
   CHECK(fewer == 6);
   CHECK(less < all);
 }
+
+}  // namespace campaign_hadrons_test

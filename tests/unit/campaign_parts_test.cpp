@@ -14,6 +14,8 @@
 #include <random>
 #include <span>
 
+namespace campaign_parts_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::read_file;
@@ -188,3 +190,5 @@ TEST_CASE("durations in words") {
   CHECK(campaign::duration_text(3.4 * 3600) == "3.4 h");
   CHECK(campaign::duration_text(2.1 * 86400) == "2.1 days");
 }
+
+}  // namespace campaign_parts_test

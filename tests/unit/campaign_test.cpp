@@ -18,6 +18,8 @@
 #include <filesystem>
 #include <optional>
 
+namespace campaign_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::read_file;
@@ -479,3 +481,5 @@ TEST_CASE("a setting that was given twice has the place of the last") {
   CHECK_THROWS_WITH_AS(small.campaign(), doctest::Contains("small.toml:14: quark.light.solver: "), Error);
   CHECK_THROWS_WITH_AS(small.campaign(), doctest::Contains("'cg' is not for the action wilson"), Error);
 }
+
+}  // namespace campaign_test

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <map>
 
+namespace contract_baryon_test {
+
 using namespace quarkstar;
 using reference::Complex;
 using reference::Matrix;
@@ -157,3 +159,5 @@ TEST_CASE("cuts and lanes change no bit of a baryon") {
       CHECK(testing::same_bits(testing::contracted(random.columns, family, request, source, layout), expected));
   }
 }
+
+}  // namespace contract_baryon_test

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace contract_effective_mass_test {
+
 using namespace quarkstar;
 
 TEST_CASE("an exponential has its exponent as log effective mass") {
@@ -40,3 +42,5 @@ TEST_CASE("a flat correlator has mass zero; a ratio that no mass explains gives 
   CHECK(log_effective_mass(std::vector<double>{}).empty());
   CHECK(cosh_effective_mass(std::vector<double>{1}).empty());
 }
+
+}  // namespace contract_effective_mass_test

@@ -15,6 +15,8 @@
 #include <span>
 #include <tuple>
 
+namespace contract_meson_test {
+
 using namespace quarkstar;
 using contract::Mesons;
 using contract::Momentum;
@@ -217,3 +219,5 @@ TEST_CASE("columns that do not fit, and names of no correlator, are refused") {
     CHECK(what.find("correlators: 'pion05' is no correlator of this action; use some of mesons, pion, rho_x, rho, ") != std::string::npos);
   }
 }
+
+}  // namespace contract_meson_test

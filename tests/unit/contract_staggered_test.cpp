@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace contract_staggered_test {
+
 using namespace quarkstar;
 using testing::contracted;
 using testing::named;
@@ -148,3 +150,5 @@ TEST_CASE("a source without phases of its own leaves all but pion5 out, and says
   CHECK(contract::left_out(choices, corners).empty());
   CHECK(contract::that_fit(choices, corners).front().channels.size() == 6);
 }
+
+}  // namespace contract_staggered_test

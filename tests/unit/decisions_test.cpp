@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace decisions_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using nlohmann::json;
@@ -217,3 +219,5 @@ TEST_CASE("decisions are logged for every task under every kind of policy, in an
     CHECK(written.at("tasks").size() == decisions.tasks().size());
   }
 }
+
+}  // namespace decisions_test

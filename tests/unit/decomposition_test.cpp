@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace decomposition_test {
+
 using namespace quarkstar;
 using runtime::Block;
 using runtime::Decomposition;
@@ -220,3 +222,5 @@ TEST_CASE("a lattice over which sums would not be exact is refused") {
   constexpr int huge = 2147483646;  // a number of sites that is 0 in 64 bits would pass
   CHECK(message_of([] { Decomposition({huge, huge, huge, huge}, {1, 1, 1, 1}, 1); }).find("lattice: ") != std::string::npos);
 }
+
+}  // namespace decomposition_test

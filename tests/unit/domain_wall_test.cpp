@@ -14,6 +14,8 @@
 #include <cmath>
 #include <numbers>
 
+namespace domain_wall_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("domain-wall parameters that make no sense are refused by name") {
   check(parameters_of(8, std::nan(""), 0, 1.8, 0.1), "b5");
   domain_wall::check_parameters(parameters_of(32, 1.5, 0.5, 1.8, 0.1));
 }
+
+}  // namespace domain_wall_test

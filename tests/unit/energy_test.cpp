@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <thread>
 
+namespace energy_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -160,3 +162,5 @@ TEST_CASE("reasons of NVML") {
   CHECK(reason(QUARKSTAR_FAKE_NVML, one_gpu) == "NVML: power of GPU 0000:01:00.0: Not Supported");
   CHECK(nvml.running() == 0);
 }
+
+}  // namespace energy_test

@@ -7,6 +7,8 @@
 
 #include <csignal>
 
+namespace format_atomic_file_test {
+
 namespace {
 using namespace quarkstar;
 using namespace quarkstar::testing;
@@ -127,3 +129,5 @@ TEST_CASE("a refused write is reported and leaves nothing behind") {
   std::signal(SIGXFSZ, old_handler);
   CHECK(std::filesystem::is_empty(directory.path()));
 }
+
+}  // namespace format_atomic_file_test

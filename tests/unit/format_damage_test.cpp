@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+namespace format_damage_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -225,3 +227,5 @@ TEST_CASE("a wrong checksum can be reported instead of refused") {
     CHECK(read.info.checksums.front().status() == ChecksumStatus::mismatch);
   }
 }
+
+}  // namespace format_damage_test

@@ -5,6 +5,8 @@
 #include "codelets/io/scidac_field.hpp"
 #include "tests/unit/format_testing.hpp"
 
+namespace format_data_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -202,3 +204,5 @@ TEST_CASE("a gauge file is not a colour vector, and the other way round") {
                {"ksvector.src.sample.l8", "QDP_F3_ColorVector"});
   expect_error(ErrorKind::input, [&] { ScidacFieldFile file((*data / "milc/lat.sample.l4444").string()); }, {"not a SciDAC"});
 }
+
+}  // namespace format_data_test

@@ -7,6 +7,8 @@
 
 #include <zlib.h>
 
+namespace format_lime_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -234,3 +236,5 @@ TEST_CASE("ILDG: what a reader should know is noted") {
   const GaugeRead read = read_records({f.format, text("ildg-data-lfn", "lfn://M\xfcnchen\x01"), f.data});
   CHECK(read.info.header.back().second == "lfn://M?nchen?");
 }
+
+}  // namespace format_lime_test

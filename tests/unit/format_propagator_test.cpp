@@ -3,6 +3,8 @@
 #include "codelets/io/propagator.hpp"
 #include "tests/unit/format_testing.hpp"
 
+namespace format_propagator_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -138,3 +140,5 @@ TEST_CASE("damaged propagator files are refused") {
   refused(with("<precision>F", "<precision>D", 6), {"64 bit"});
   refused(with("<recordtype>0", "<recordtype>1", 6), {"recordtype = 1"});
 }
+
+}  // namespace format_propagator_test

@@ -3,6 +3,8 @@
 #include "codelets/io/gauge_writer.hpp"
 #include "tests/unit/format_testing.hpp"
 
+namespace format_round_trip_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -152,3 +154,5 @@ TEST_CASE("writers refuse what a file cannot hold, and leave nothing behind") {
 
   CHECK(std::filesystem::is_empty(directory.path()));
 }
+
+}  // namespace format_round_trip_test

@@ -2,6 +2,8 @@
 #include "codelets/io/gauge_file.hpp"
 #include "tests/unit/format_testing.hpp"
 
+namespace format_variants_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -228,3 +230,5 @@ TEST_CASE("DDalphaAMG: openQCD's header with the extents reversed, links in the 
   store(damaged.data() + 24 + 144 * 1000, 0.5, ByteOrder::little);
   expect_error(ErrorKind::input, [&] { (void)read_bytes(damaged); }, {"offset 16", "openQCD's order"});
 }
+
+}  // namespace format_variants_test

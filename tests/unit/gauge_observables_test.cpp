@@ -10,6 +10,8 @@
 #include <limits>
 #include <string>
 
+namespace gauge_observables_test {
+
 using namespace quarkstar;
 
 using error_testing::message_of;
@@ -119,3 +121,5 @@ TEST_CASE("gauge: data that do not match the extents are refused") {
   CHECK_THROWS_AS(gauge::plaquettes(field, team_of(1)), ShapeError);
   CHECK_THROWS_AS(gauge::link_trace(HostGauge{}, team_of(1)), ShapeError);
 }
+
+}  // namespace gauge_observables_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace geometry_test {
+
 using namespace quarkstar;
 using runtime::Decomposition;
 using Cuts = std::array<std::vector<int>, 4>;
@@ -248,3 +250,5 @@ TEST_CASE("a lane grid that does not fit a block is refused") {
   CHECK_THROWS_AS(BlockGeometry(decomposition, 0, LaneGrid{2, {0, 0, 0, 1}}, periodic), ShapeError);
   CHECK_NOTHROW(BlockGeometry(decomposition, 0, LaneGrid{2, {0, 0, 1, 0}}, periodic));
 }
+
+}  // namespace geometry_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <memory>
 
+namespace golden_eigen_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered, Wilson's and clo
     }
   }
 }
+
+}  // namespace golden_eigen_test

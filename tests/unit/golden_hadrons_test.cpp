@@ -20,6 +20,8 @@
 #include <memory>
 #include <optional>
 
+namespace golden_hadrons_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -215,3 +217,5 @@ TEST_CASE("golden: APE-smeared links in space") {
     }
   }
 }
+
+}  // namespace golden_hadrons_test

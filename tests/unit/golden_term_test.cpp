@@ -16,6 +16,8 @@
 #include <cmath>
 #include <utility>
 
+namespace golden_term_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -356,3 +358,5 @@ TEST_CASE("golden: the free twisted-mass pion") {
   const Operator m(gauge, {.kappa = 0.12}, {.mu = 0.3});
   reference::check_correlator(reference::pion(m.propagator()), known["pion_charged_P"], 1e-10);
 }
+
+}  // namespace golden_term_test

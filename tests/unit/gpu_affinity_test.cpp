@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace gpu_affinity_test {
+
 using namespace quarkstar::runtime;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("worker threads of GPUs get cores of their nodes") {
   CHECK(cores_to_give(topology, Nodes{1, 1, 1, 1, 1, 1, 1}).size() == 6);
   CHECK(nodes_of(Topology({{7, 0, {3}}}, "")) == 128);
 }
+
+}  // namespace gpu_affinity_test

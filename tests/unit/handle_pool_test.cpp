@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace handle_pool_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::Gate;
@@ -105,3 +107,5 @@ TEST_CASE("pools of programs give up their handles when the sizes change") {
   CHECK(pools.mine(3)->kept() == 1);
   CHECK(pools.mine(2)->kept() == 0);
 }
+
+}  // namespace handle_pool_test

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace handle_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::Gate;
@@ -259,3 +261,5 @@ TEST_CASE("an owner's copy of a handle is one of its own, stays with the handle 
   *HostView<std::int64_t>(moved.copy_of(1), HostAccess::overwrite) = 1;
   CHECK(*HostView<std::int64_t>(moved.copy_of(1)) == 1);
 }
+
+}  // namespace handle_test

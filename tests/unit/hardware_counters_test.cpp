@@ -8,6 +8,8 @@
 #include <cmath>
 #include <thread>
 
+namespace hardware_counters_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -61,3 +63,5 @@ TEST_CASE("memory controllers: none, and some that cannot be opened, are named")
     std::filesystem::rename(folder.file(controller + "/events/cas_count_read" + end), folder.file(controller + "/events/data_reads" + end));
   CHECK(opens());
 }
+
+}  // namespace hardware_counters_test

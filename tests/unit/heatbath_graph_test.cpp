@@ -10,6 +10,8 @@
 
 #include <limits>
 
+namespace heatbath_graph_test {
+
 using namespace quarkstar;
 using namespace quarkstar::heatbath;
 using heatbath_testing::options;
@@ -230,3 +232,5 @@ TEST_CASE("heatbath: bad settings and links are refused before anything runs") {
   Heatbath chain(links, {6.0, 1, 4});
   CHECK_THROWS_AS(chain.sweep(-1), Error);
 }
+
+}  // namespace heatbath_graph_test

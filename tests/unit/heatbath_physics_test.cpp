@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+namespace heatbath_physics_test {
+
 using namespace quarkstar;
 using heatbath_testing::Estimate;
 using heatbath_testing::mean_plaquette;
@@ -54,3 +56,5 @@ TEST_CASE("heatbath: cold and hot starts meet, with and without overrelaxation")
   CHECK(std::max(cold.error, hot.error) < 2e-3);
   CHECK(std::abs(cold.mean - hot.mean) < 4 * std::hypot(cold.error, hot.error));
 }
+
+}  // namespace heatbath_physics_test

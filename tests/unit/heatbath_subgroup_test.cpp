@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace heatbath_subgroup_test {
+
 using namespace quarkstar;
 using namespace quarkstar::heatbath;
 
@@ -153,3 +155,5 @@ TEST_CASE("heatbath: a vanishing staple leaves overrelaxation without effect and
   }
   CHECK(std::abs(trace_square - 1.0) < 5 / std::sqrt(count));  // <|tr U|^2> = 1, <|tr U|^4> = 2 in the Haar measure
 }
+
+}  // namespace heatbath_subgroup_test

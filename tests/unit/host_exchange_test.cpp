@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+namespace host_exchange_test {
+
 using namespace quarkstar::runtime;
 using mpi::HostExchange;
 using quarkstar::runtime_testing::same_sum;
@@ -154,3 +156,5 @@ TEST_CASE("a GPU and its host on two threads") {
   host.join();
   CHECK(all_right);
 }
+
+}  // namespace host_exchange_test

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace host_sums_test {
+
 using namespace quarkstar::runtime;
 using mpi::HostSums;
 using quarkstar::runtime_testing::same_sum;
@@ -160,3 +162,5 @@ TEST_CASE("a member that is ahead waits for those that have not left") {
   CHECK(first.has_room(HostSums::depth));
   CHECK(!first.has_room(HostSums::depth + 1));
 }
+
+}  // namespace host_sums_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace huge_pages_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -33,3 +35,5 @@ TEST_CASE("this machine grants huge pages, refuses them, or does not tell") {
   testing::write_file(folder.file("enabled"), "always madvise [never]\n");
   CHECK(describe_huge_pages(folder.file("enabled")).ends_with("(transparent huge pages: never)"));
 }
+
+}  // namespace huge_pages_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace island_forecast_test {
+
 using namespace quarkstar::app;
 
 namespace {
@@ -140,3 +142,5 @@ TEST_CASE("islands take groups as they come free, one set-up after another") {
   multigrid.multigrid = true;
   CHECK(forecast(multigrid, speeds, {2, 1, 0}, groups) == 2 * (3 + 2 * 4) + 5 + 1);
 }
+
+}  // namespace island_forecast_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace islands_test {
+
 using namespace quarkstar;
 using app::GroupPool;
 
@@ -68,3 +70,5 @@ TEST_CASE("every group is given once") {
   CHECK_FALSE(pool.take(0).has_value());
   CHECK_FALSE(pool.take(1).has_value());
 }
+
+}  // namespace islands_test

@@ -10,6 +10,8 @@
 
 #include <cerrno>
 
+namespace json_lines_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using quarkstar::testing::read_file;
@@ -54,3 +56,5 @@ TEST_CASE("a journal on a file system without locks or flushes") {
   append();
   flush_error = 0;
 }
+
+}  // namespace json_lines_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace kept_solver_test {
+
 using namespace quarkstar;
 using app::KeptSolver;
 using app::RunConfig;
@@ -128,3 +130,5 @@ TEST_CASE("a kept solver has the bits of one of its own, and clover's is for one
   kept.keep(made("wilson", kappa));  // for nobody
   CHECK(kept.take({&kappa, 1}).solvers.empty());
 }
+
+}  // namespace kept_solver_test

@@ -13,6 +13,8 @@
 
 #include <cmath>
 
+namespace lab_journal_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::lab;
@@ -375,3 +377,5 @@ TEST_CASE("child processes: output, exit codes, signals, time limits") {
   CHECK(much.out.size() >= std::size_t{1} << 20);
   CHECK_THROWS_AS(run_child({"/nonexistent/program"}, 1), Error);
 }
+
+}  // namespace lab_journal_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace lab_page_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::lab;
@@ -89,3 +91,5 @@ TEST_CASE("the page says what is unavailable, escapes names and needs no other f
   CHECK(count(html, "</script>") == 2);  // none of a worker's name
   CHECK(html.find("\"all\":3,\"tasks\":[[1,0,") != std::string::npos);
 }
+
+}  // namespace lab_page_test

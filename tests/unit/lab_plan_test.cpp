@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+namespace lab_plan_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::lab;
@@ -195,3 +197,5 @@ TEST_CASE("command lines of the runs") {
   const std::vector<std::string> warm_up = command_of(plan, cells_of(plan, left_out).front(), RunKind::warm_up, "g", "j", "");
   CHECK(std::find(warm_up.begin(), warm_up.end(), "--bound") != warm_up.end());
 }
+
+}  // namespace lab_plan_test

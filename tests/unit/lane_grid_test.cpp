@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace lane_grid_test {
+
 using namespace quarkstar;
 using runtime::Decomposition;
 
@@ -90,3 +92,5 @@ TEST_CASE("halves of a block are whole units") {
   CHECK(strides({8, 4, 8, 8}, Precision::double_) == std::array<int, 4>{1, 2, 0, 0});
   CHECK(strides({16, 8, 8, 24}, Precision::single) == std::array<int, 4>{0, 0, 0, 0});
 }
+
+}  // namespace lane_grid_test

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <random>
 
+namespace lane_schedule_test {
+
 using namespace quarkstar::runtime;
 
 namespace {
@@ -296,3 +298,5 @@ TEST_CASE("segments: boundary, next pack and what lies between two exchanges are
   // pack | interior | boundary, pack | interior | boundary with sums | scalar step, vector operation
   CHECK(of_first == std::vector<std::vector<int>>{{0}, {2}, {4, 6}, {8}, {10}, {12, 13}});
 }
+
+}  // namespace lane_schedule_test

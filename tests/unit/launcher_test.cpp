@@ -9,6 +9,8 @@
 #include <map>
 #include <string>
 
+namespace launcher_test {
+
 using namespace quarkstar::runtime::mpi;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a launcher that the MPI library does not know is refused") {
   // Of a job in several parts Slurm counts the tasks of one.
   require_all_connected(read_launch(of({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}})), 6);
 }
+
+}  // namespace launcher_test

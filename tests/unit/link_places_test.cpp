@@ -16,6 +16,8 @@
 #include <cstring>
 #include <vector>
 
+namespace link_places_test {
+
 using namespace quarkstar;
 using namespace quarkstar::transfer;
 using staggered::StoredForm;
@@ -131,3 +133,5 @@ TEST_CASE("a block finds its sites among those of the lattice, each once, over t
   }
   CHECK(found == volume(place.sites.extents));
 }
+
+}  // namespace link_places_test

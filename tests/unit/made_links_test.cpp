@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string>
 
+namespace made_links_test {
+
 using namespace quarkstar;
 
 TEST_CASE("links are made once for quarks that differ in their mass, and anew for others") {
@@ -70,3 +72,5 @@ TEST_CASE("links are made once for quarks that differ in their mass, and anew fo
   CHECK(equation_of("hisq", {}) == first);
   CHECK(asked == 13);
 }
+
+}  // namespace made_links_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace mailbox_plan_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -193,3 +195,5 @@ TEST_CASE("refreshes with a halo of their own") {
   REQUIRE(plan);
   CHECK(refreshes_have_own_mailboxes(program, *plan));
 }
+
+}  // namespace mailbox_plan_test

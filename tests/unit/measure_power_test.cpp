@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace measure_power_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using runtime::Energy;
@@ -69,3 +71,5 @@ TEST_CASE("what cannot be read stays as it was") {
   machine.gpus = 0;
   CHECK(measure_power(known, machine.probe()).origin == "measured");
 }
+
+}  // namespace measure_power_test

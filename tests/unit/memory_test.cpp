@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace memory_test {
+
 using namespace quarkstar;
 using runtime::available_host_memory;
 
@@ -254,3 +256,5 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
       }
     }
 }
+
+}  // namespace memory_test

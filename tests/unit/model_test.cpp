@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+namespace model_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using namespace quarkstar::app::model;
@@ -140,3 +142,5 @@ TEST_CASE("figures as text, JSON and SVG say what is unavailable") {
   CHECK(sources_text(machines()).find("K40, triad GB/s: 0.70 of the peak") != std::string::npos);
   CHECK(sources_json(machines())[5]["watts"]["value"].is_null());
 }
+
+}  // namespace model_test

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace multigrid_settings_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -191,3 +193,5 @@ TEST_CASE("sound sets of multigrid's settings are not refused, and what no latti
   CHECK(refused([&] { check_multigrid(none, Coord{8, 8, 8, 8}); }) == "none");
   CHECK(refused([&] { check_multigrid(none, Coord{8, 8, 8, 22}); }) == "aggregate");
 }
+
+}  // namespace multigrid_settings_test

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+namespace noise_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("noise has the numbers of its sites in every layout") {
   CHECK_THROWS_AS(write_noise(Field(whole, both_parities, spinor_components, 1), seed, first), ShapeError);
   CHECK_THROWS_AS(write_noise(Field(half, 0, spinor_components, 1), seed, first), ShapeError);
 }
+
+}  // namespace noise_test

@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace on_workers_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::allowed_cpus;
@@ -67,3 +69,5 @@ TEST_CASE("bandwidth and arithmetic of several workers are positive numbers") {
     }
   }
 }
+
+}  // namespace on_workers_test

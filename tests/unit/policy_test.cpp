@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace policy_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::Gate;
@@ -311,3 +313,5 @@ TEST_CASE("a measurement of one worker has its tasks there, whatever the policy"
     CHECK(std::all_of(ran.begin(), ran.end(), [](int worker) { return worker == 0 || worker == 1; }));
   }
 }
+
+}  // namespace policy_test

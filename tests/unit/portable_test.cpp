@@ -12,6 +12,8 @@
 #include <numbers>
 #include <random>
 
+namespace portable_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("portable: boundary phases are exact at multiples of a quarter turn, a
   }
   CHECK(worst < 3e-15);
 }
+
+}  // namespace portable_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace program_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -30,3 +32,5 @@ TEST_CASE("behind a scalar step: the tasks that go by its state and wait for a r
     CHECK(whole_refresh_behind(program, i) == (i == 10 ? 0 : expected[i]));
   }
 }
+
+}  // namespace program_test

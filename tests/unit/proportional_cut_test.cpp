@@ -10,6 +10,8 @@
 #include <numeric>
 #include <random>
 
+namespace proportional_cut_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using runtime::Share;
@@ -226,3 +228,5 @@ TEST_CASE("plans for hops over three sites") {
   small.thinnest = 3;
   CHECK_THROWS_WITH_AS(parts(0.5, small), doctest::Contains("cpu-share: 4x4 sites in z and t cannot be cut in parts of 3"), Error);
 }
+
+}  // namespace proportional_cut_test

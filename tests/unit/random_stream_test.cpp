@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+namespace random_stream_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("random: uniform and normal numbers have the right range and moments")
   }
   CHECK(std::abs(within_pair) < 5 * std::sqrt(1.0 / (2.0 * groups)));
 }
+
+}  // namespace random_stream_test

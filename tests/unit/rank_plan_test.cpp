@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace rank_plan_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 using error_testing::message_of;
@@ -96,3 +98,5 @@ TEST_CASE("fewer levels of multigrid let more workers own blocks, and the most o
   CHECK(fewer_levels(solver, lattice, [](const Coord& whole) { return whole[0] <= 8; }) == 2);
   CHECK(!fewer_levels(solver, lattice, [](const Coord&) { return false; }));
 }
+
+}  // namespace rank_plan_test

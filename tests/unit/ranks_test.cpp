@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace ranks_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -206,3 +208,5 @@ TEST_CASE("faces that arrive wrong name sender, reader and direction") {
   const std::string many = quarkstar::app::describe_damage(job, std::vector<mpi::FaceDamage>(11, {0, 0, 0, 1}));
   CHECK(many.ends_with("reads in +x from " + name + "; and 3 more"));
 }
+
+}  // namespace ranks_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_asqtad_milc_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -62,3 +64,5 @@ TEST_CASE("reference asqtad: MILC's saved solutions M^-1 b and (M^+ M)^-1 b") {
   CHECK(relative_difference(once, read_colour_field(*data / "milc/ksvector.ans.Minv.sample.l8")) < 1e-6);
   CHECK(relative_difference(twice, read_colour_field(*data / "milc/ksvector.ans.MdaggerMinv.sample.l8")) < 1e-6);
 }
+
+}  // namespace reference_asqtad_milc_test

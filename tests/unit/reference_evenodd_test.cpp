@@ -7,6 +7,8 @@
 #include <Eigen/Dense>
 #include <doctest/doctest.h>
 
+namespace reference_evenodd_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -111,3 +113,5 @@ TEST_CASE("reference even-odd: odd extents are refused") {
   const HostGauge gauge = unit_gauge({2, 3, 2, 4});
   CHECK_THROWS_AS(EvenOdd(gauge, unit_term(gauge.extents), kappa), Error);
 }
+
+}  // namespace reference_evenodd_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_free_correlator_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -64,3 +66,5 @@ TEST_CASE("reference: correlators see neither the gauge nor the spin basis") {
     }
   }
 }
+
+}  // namespace reference_free_correlator_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_gamma_test {
+
 using namespace quarkstar::reference;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("reference: half-spinor table of seed 1") {
     for (int i = 0; i < 4; ++i) CHECK(std::abs(projected[i] - row.expected[i]) < 1e-15);
   }
 }
+
+}  // namespace reference_gamma_test

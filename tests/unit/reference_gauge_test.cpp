@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_gauge_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -60,3 +62,5 @@ TEST_CASE("reference: tiling and boundary phases leave the plaquettes unchanged"
   const HostGauge folded = with_boundary(gauge, Boundary::antiperiodic_t());
   CHECK(plaquettes(folded).temporal == doctest::Approx(plaquettes(gauge).temporal).epsilon(1e-13));
 }
+
+}  // namespace reference_gauge_test

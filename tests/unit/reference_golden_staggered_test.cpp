@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_golden_staggered_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -94,3 +96,5 @@ TEST_CASE("reference golden: MILC's own staggered correlators, links reunitarize
     if (rhox != golden.end()) check_correlator(staggered_rho(propagator, 0), (*rhox)["re"], 1e-10);
   }
 }
+
+}  // namespace reference_golden_staggered_test

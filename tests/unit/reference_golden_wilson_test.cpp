@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reference_golden_wilson_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -136,3 +138,5 @@ TEST_CASE("reference golden: MILC's own Wilson and clover correlators, links reu
     compare("_rhoz", rho(propagator, 2));
   }
 }
+
+}  // namespace reference_golden_wilson_test

@@ -5,6 +5,8 @@
 #include <Eigen/Dense>
 #include <doctest/doctest.h>
 
+namespace reference_staggered_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -124,3 +126,5 @@ TEST_CASE("reference staggered: all 768 eigenvalues of -D^2 on 4^4, unit links a
     CHECK(largest < 1e-12);
   }
 }
+
+}  // namespace reference_staggered_test

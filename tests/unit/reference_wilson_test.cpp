@@ -6,6 +6,8 @@
 
 #include <numbers>
 
+namespace reference_wilson_test {
+
 using namespace quarkstar;
 using namespace quarkstar::reference;
 
@@ -110,3 +112,5 @@ TEST_CASE("reference Wilson: on unit links a plane wave is multiplied by the sym
     }
   }
 }
+
+}  // namespace reference_wilson_test

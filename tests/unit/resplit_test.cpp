@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace resplit_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
@@ -126,3 +128,5 @@ TEST_CASE("without a time for every owner nothing is moved") {
   speeds.solved(uncut, std::vector{1.0, 0.0}, 1);
   CHECK_FALSE(speeds.propose(uncut, 10, 0));
 }
+
+}  // namespace resplit_test

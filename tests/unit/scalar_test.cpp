@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace scalar_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::Gate;
@@ -395,3 +397,5 @@ TEST_CASE("every reason has words") {
     seen.push_back(text);
   }
 }
+
+}  // namespace scalar_test

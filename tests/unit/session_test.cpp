@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace session_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::options;
@@ -182,3 +184,5 @@ TEST_CASE("tasks may have any number of handles") {
 }
 
 TEST_CASE("the runtime names its version") { CHECK(runtime_version().rfind("StarPU 1.4.", 0) == 0); }
+
+}  // namespace session_test

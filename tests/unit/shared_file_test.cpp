@@ -13,6 +13,8 @@
 #include <numeric>
 #include <string_view>
 
+namespace shared_file_test {
+
 namespace {
 
 using namespace quarkstar;
@@ -163,3 +165,5 @@ TEST_CASE("a file that ends before its records is an error, and so is one that i
   expect_error(ErrorKind::input, [&] { SharedFile(job, directory.file(".target.1-0.tmp"), SharedFile::Mode::write, target); },
                {target, "opening"});
 }
+
+}  // namespace shared_file_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace shared_settings_test {
+
 using namespace quarkstar;
 using namespace quarkstar::app;
 
@@ -39,3 +41,5 @@ TEST_CASE("ranks may have devices, workers and watchdogs of their own") {
                    {{"workers", "1", "--workers"}, {"devices", "all", "--devices"}}) == "no error");
   CHECK(refusal_of({{"cpu-share", "0", "--cpu-share"}}, {}) == "no error");
 }
+
+}  // namespace shared_settings_test

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+namespace simulate_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime::simulate;
 
@@ -288,3 +290,5 @@ TEST_CASE("steps that exchange begin when all have been heard of") {
   CHECK(times[6].begin == doctest::Approx(12));
   CHECK(times[6].end == doctest::Approx(14));
 }
+
+}  // namespace simulate_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace site_compact_link_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("links of 8 reals: the unit matrix is exact") {
   CHECK(deviation<float, 8>(link) == 0);
   CHECK(deviation<Half, 8>(link) <= 1.0 / 32767);
 }
+
+}  // namespace site_compact_link_test

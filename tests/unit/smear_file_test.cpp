@@ -5,6 +5,8 @@
 #include "tests/unit/reference_golden.hpp"
 #include "tests/unit/smear_testing.hpp"
 
+namespace smear_file_test {
+
 using namespace quarkstar;
 using namespace quarkstar::smear;
 using quarkstar::testing::TemporaryDirectory;
@@ -95,3 +97,5 @@ TEST_CASE("links files: files that do not fit are refused") {
   CHECK_THROWS_AS(write_links(other, links, {.action = "hisq"}), Error);
   CHECK(read_links(fat_path(other), std::nullopt).fat.extents == small);
 }
+
+}  // namespace smear_file_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace smear_links_test {
+
 using namespace quarkstar;
 using namespace quarkstar::smear;
 using smear_testing::largest_difference;
@@ -185,3 +187,5 @@ TEST_CASE("smear: what cannot be smeared is refused") {
   gauge.data[7] += 0.1;
   CHECK_THROWS_AS(hisq_links(whole(lattice), gauge, periodic, 0), Error);
 }
+
+}  // namespace smear_links_test

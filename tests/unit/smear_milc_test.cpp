@@ -3,6 +3,8 @@
 #include "tests/unit/reference_golden.hpp"
 #include "tests/unit/smear_testing.hpp"
 
+namespace smear_milc_test {
+
 using namespace quarkstar;
 using namespace quarkstar::smear;
 using smear_testing::largest_difference;
@@ -58,3 +60,5 @@ TEST_CASE("smear: norms and traces of naive, asqtad and HISQ links in golden.jso
     if (links.has_long) CHECK(sum_of_squares(links.long_links) == doctest::Approx(known["long_norm2"].get<double>()).epsilon(1e-12));
   }
 }
+
+}  // namespace smear_milc_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace smear_unitarize_test {
+
 using namespace quarkstar;
 using reference::Matrix;
 
@@ -125,3 +127,5 @@ TEST_CASE("unitarize: singular matrices get any unitary factor that completes th
   CHECK(reference::max_difference(unitary_factor(diagonal(0, 0, 0)), Matrix<3>::identity()) == 0);
   CHECK(reference::max_difference(unitary_factor(diagonal(1, 1, -1e-9)), diagonal(1, 1, -1)) < 1e-15);
 }
+
+}  // namespace smear_unitarize_test

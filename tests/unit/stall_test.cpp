@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace stall_test {
+
 using namespace std::chrono_literals;
 using quarkstar::runtime::Patience;
 using quarkstar::runtime::Stall;
@@ -89,3 +91,5 @@ TEST_CASE("the command line tells the patience of the start") {
   CHECK(remedy({"machine", "--self-test"}) == "or raise --limit");
   CHECK(remedy({"gauge", "convert", "a", "b"}) == "and start it again");
 }
+
+}  // namespace stall_test

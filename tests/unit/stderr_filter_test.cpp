@@ -8,6 +8,8 @@
 
 #include <cstdio>
 
+namespace stderr_filter_test {
+
 using namespace quarkstar;
 
 TEST_CASE("only lines with the noise are dropped") {
@@ -30,3 +32,5 @@ TEST_CASE("only lines with the noise are dropped") {
   close(file);
   CHECK(testing::read_file(folder.file("stderr")) == "before: noise\nfirst\nsecond\nthe last line has no end, after: noise\n");
 }
+
+}  // namespace stderr_filter_test

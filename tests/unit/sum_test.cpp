@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+namespace sum_test {
+
 using namespace quarkstar::runtime;
 using quarkstar::runtime_testing::same_sum;
 
@@ -324,3 +326,5 @@ TEST_CASE("as many summands as fit, with the largest digits that there are") {
   add(mixed, 0x1p40);
   CHECK(value_of(mixed) == std::fma(0x1.fffffffffffffp30, static_cast<double>(most_summands - 1), 0x1p40));
 }
+
+}  // namespace sum_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+namespace switch_variable_test {
+
 using namespace quarkstar;
 
 TEST_CASE("a switch is on, off or unset, and any other value is refused by name") {
@@ -25,3 +27,5 @@ TEST_CASE("a switch is on, off or unset, and any other value is refused by name"
     CHECK(message.find(std::string("$QUARKSTAR_OVERLAP: '") + wrong + "'") == 0);
   }
 }
+
+}  // namespace switch_variable_test

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+namespace tags_test {
+
 using quarkstar::error_testing::message_of;
 using quarkstar::runtime::mpi::Tags;
 
@@ -53,3 +55,5 @@ TEST_CASE("no two users have one tag, and ranks agree") {
     live.push_back({first, count});
   }
 }
+
+}  // namespace tags_test

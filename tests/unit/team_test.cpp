@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+namespace team_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using runtime_testing::allowed_cpus;
@@ -142,3 +144,5 @@ TEST_CASE("two teams at work at once stay right on few cores") {
     CHECK(sum[0] + sum[1] == items * (items - 1) / 2);
   }
 }
+
+}  // namespace team_test

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+namespace teams_at_work_test {
+
 using namespace quarkstar::runtime::simulate;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("teams at work: whatever begins when, the memory moves all bytes at it
     CHECK(*std::max_element(ends.begin(), ends.end()) == doctest::Approx(free_at).epsilon(1e-3));
   }
 }
+
+}  // namespace teams_at_work_test

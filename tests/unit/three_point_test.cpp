@@ -22,6 +22,8 @@
 #include <numeric>
 #include <set>
 
+namespace three_point_test {
+
 using namespace quarkstar;
 using reference::Complex;
 using reference::Matrix;
@@ -395,3 +397,5 @@ TEST_CASE("what three-point functions need is refused by name") {
   CHECK(contract::separation_of("proton_mixed_u_3pt_dt12_axial_z_p1,0,0_q0,0,1") == 12);
   CHECK_THROWS_AS((void)contract::separation_of("pion_p1,0,0"), ShapeError);
 }
+
+}  // namespace three_point_test

@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace throttle_test {
+
 using namespace quarkstar;
 using runtime::Throttle;
 using runtime::Throttler;
@@ -88,3 +90,5 @@ TEST_CASE("a throttled worker's tasks last as long as was asked for, and others 
   for (const runtime::Event& event : session.events().of_worker(1)) CHECK(event.end_us - event.begin_us >= hiccup_us);
   CHECK(session.events().of_worker(0).size() == 3);
 }
+
+}  // namespace throttle_test

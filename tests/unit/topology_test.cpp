@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+namespace topology_test {
+
 using quarkstar::runtime::bind_this_thread;
 using quarkstar::runtime::Domain;
 using quarkstar::runtime::Topology;
@@ -176,3 +178,5 @@ TEST_CASE("only the processing units that this process may use count") {
     CHECK(found.find("; 1 ") != std::string::npos);
   }
 }
+
+}  // namespace topology_test

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+namespace trace_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 using nlohmann::json;
@@ -200,3 +202,5 @@ TEST_CASE("workers' lanes take events from any thread") {
   CHECK(events.totals().bytes == 2.0 * threads * each);
   CHECK(events.of_worker(1).size() == threads * each / 2);
 }
+
+}  // namespace trace_test

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+namespace transfer_test {
+
 using namespace quarkstar;
 using runtime::Decomposition;
 using runtime_testing::options;
@@ -504,3 +506,5 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
   CHECK_THROWS_AS(transfer::convert(two_blocks, even), ShapeError);
   CHECK_THROWS_AS(transfer::convert(even, smaller), ShapeError);
 }
+
+}  // namespace transfer_test

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+namespace tune_cache_test {
+
 using quarkstar::runtime::merge_tune_files;
 using quarkstar::runtime::TuneCache;
 using quarkstar::runtime::TuneEntry;
@@ -234,3 +236,5 @@ TEST_CASE("a merge that cannot be says file and line, and changes nothing") {
   CHECK(text_of(own) == "{\"format\"");
   CHECK_FALSE(fs::exists(own + ".damaged"));
 }
+
+}  // namespace tune_cache_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace turns_test {
+
 using namespace quarkstar;
 using runtime::Turns;
 using runtime_testing::Script;
@@ -134,3 +136,5 @@ TEST_CASE("as they come: one at a time, and what one throws comes out") {
   };
   CHECK_THROWS_WITH_AS(Turns::run(4, 3, program, Turns::Order::as_they_come), "seven", std::runtime_error);
 }
+
+}  // namespace turns_test

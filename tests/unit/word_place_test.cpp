@@ -5,6 +5,8 @@
 
 #include <set>
 
+namespace word_place_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("words in chunks have places of their own, a chunk side by side and al
   CHECK(site::chunk_words<double>(24) == 2);
   CHECK(site::chunk_words<Half>(9) == 1);
 }
+
+}  // namespace word_place_test

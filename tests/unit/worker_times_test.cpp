@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace worker_times_test {
+
 using namespace quarkstar::runtime;
 using quarkstar::runtime_testing::options;
 using quarkstar::runtime_testing::Script;
@@ -64,3 +66,5 @@ TEST_CASE("recent speed of a worker, and counts that a reset leaves") {
   CHECK(session.events().lifetime(0).executed == 203);
   CHECK(session.events().measured_gbs(0) > 0);
 }
+
+}  // namespace worker_times_test
