@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace contract_test {
+
 using namespace quarkstar;
 
 namespace {
@@ -44,8 +46,6 @@ TEST_CASE("correlators have the same bits on CPUs and GPUs, in every layout") {
                                expected));                                                                                        \
   }
 #include "codelets/contract/families.inc"
-
-namespace contract_test {
 
 #undef QUARKSTAR_CORRELATORS
 }

@@ -83,6 +83,8 @@ for place in "${places[@]}"; do
   compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
   compare "$place" "${wilson[@]}" "${multigrid[@]}"
   fused "$place, multigrid"
+  compare "$place" "${wilson[@]}" --action clover --csw 1.5 --precision half
+  compare "$place" "${wilson[@]}" --action twisted-mass --mu 0.02 --csw 1.5 --precision single --blocks 1,1,2,2
   # shellcheck disable=SC2054  # commas belong to the flag
   hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
   compare "$place" "${hisq[@]}" --precision double

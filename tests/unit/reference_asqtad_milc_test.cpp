@@ -10,6 +10,7 @@ namespace reference_asqtad_milc_test {
 
 using namespace quarkstar;
 using namespace quarkstar::reference;
+using reference::Field;
 
 namespace {
 

@@ -11,6 +11,8 @@ namespace reference_evenodd_test {
 
 using namespace quarkstar;
 using namespace quarkstar::reference;
+using reference::EvenOdd;
+using reference::Field;
 
 namespace {
 

@@ -9,6 +9,8 @@ namespace reference_free_correlator_test {
 
 using namespace quarkstar;
 using namespace quarkstar::reference;
+using reference::Field;
+using reference::Propagator;
 
 namespace {
 

@@ -9,6 +9,8 @@ namespace reference_golden_staggered_test {
 
 using namespace quarkstar;
 using namespace quarkstar::reference;
+using reference::Field;
+using reference::Propagator;
 
 namespace {
 
