@@ -118,7 +118,7 @@ void staggered_kernels(Results& results, int lanes) {
   const StaggeredCase<F> c(lanes, 3, 0, sites, true);
   for (int d = 0; d < 8; ++d) {
     const int stride = c.stride[static_cast<std::size_t>(d / 2)];
-    std::vector<Real<F>> face(static_cast<std::size_t>(sites * 3 * 6 * (stride == 0 ? lanes : lanes / 2)));
+    std::vector<Real<F>> face(static_cast<std::size_t>(sites * 3 * staggered::vector_words<F> * (stride == 0 ? lanes : lanes / 2)));
     staggered::pack_kernel<F>(lanes, d % 2 == 0)({c.list.data(), c.in.stored.data(), face.data(), stride, 3}, 0, sites);
     results["staggered pack" + where + " direction " + std::to_string(d)] = checksum_of(face);
   }

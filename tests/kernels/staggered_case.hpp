@@ -21,7 +21,7 @@ struct StaggeredCase {
   std::vector<F> fat, far_links, out;
   MadeUpField<F, 3> in, x, y;           ///< [site and vector][lane]
   std::vector<Complex> exact_faces[8];  ///< [position][vector][3][face lane]
-  std::vector<T> faces[8];
+  std::vector<F> faces[8];              ///< [position][vector][word][face lane]
   Neighbours near, far;
   staggered::DslashArguments<F> arguments{};
 
@@ -167,11 +167,16 @@ struct StaggeredCase {
       }
     for (int d = 0; d < 8; ++d) {
       const int width = stride[static_cast<std::size_t>(d / 2)] == 0 ? lanes : lanes / 2;
-      for (int i = 0; i < face_sites * vectors * 3; ++i) {
-        for (int l = 0; l < width; ++l) exact_faces[d].push_back(numbers.complex());
-        const auto* row = exact_faces[d].data() + i * width;
-        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].real()));
-        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].imag()));
+      const int words = staggered::vector_words<F> * width;
+      faces[d].resize(static_cast<std::size_t>(face_sites * vectors * words));
+      for (int i = 0; i < face_sites * vectors; ++i) {
+        for (int n = 0; n < 3 * width; ++n) exact_faces[d].push_back(numbers.complex());
+        const Complex* row = exact_faces[d].data() + i * 3 * width;
+        for (int l = 0; l < width; ++l) {
+          site::Complex<site::Lane<T>> z[3];
+          for (int c = 0; c < 3; ++c) z[c] = {{static_cast<T>(row[c * width + l].real())}, {static_cast<T>(row[c * width + l].imag())}};
+          site::write_site<F>(faces[d].data() + i * words + l, width, z);
+        }
       }
     }
     for (int s = 0; s < sites; ++s) list.push_back(static_cast<std::uint32_t>(s));
@@ -185,7 +190,7 @@ struct StaggeredCase {
     arguments.links = fat.data();
     arguments.far_links = long_reals != 0 ? far_links.data() : nullptr;
     arguments.in = in.stored.data();
-    for (int d = 0; d < 8; ++d) arguments.faces[d] = faces[d].data();
+    for (int d = 0; d < 8; ++d) arguments.faces[d] = reinterpret_cast<const T*>(faces[d].data());
     arguments.out = out.data();
     arguments.x = special ? x.stored.data() : nullptr;
     arguments.y = y.stored.data();
