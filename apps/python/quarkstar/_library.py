@@ -21,8 +21,7 @@ class _Sized(Structure):
     """A struct of the C library: its first member is its size."""
 
     def __init__(self, **members: Any) -> None:
-        super().__init__(**members)
-        self.struct_size = ctypes.sizeof(self)
+        super().__init__(ctypes.sizeof(self), **members)
 
 
 class Setting(Structure):

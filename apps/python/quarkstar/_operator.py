@@ -47,6 +47,9 @@ class Propagator:
     report: SolveReport | None = None
 
 
+_result_bytes = ctypes.sizeof(c.Result)
+
+
 def _report(results: Any) -> SolveReport:
     each = tuple(
         SolveReport(c.library.qs_reason_text(r.reason).decode(), r.iterations, r.restarts, r.residual, r.relative_residual, r.seconds, r.flops)
@@ -90,7 +93,19 @@ class Operator(Closing):
         masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
         self._listed = len(masses) if isinstance(masses, (list, tuple)) else None
         self._shifted = c.library.qs_solver_has_shifts(text_of(settings.get("solver", "")).encode()) != 0
-        self.last: SolveReport | None = None
+        self._results: Any = None
+        self._last: SolveReport | None = None
+
+    @property
+    def last(self) -> SolveReport | None:
+        """Of the last solve; None: there is none, or it ended before it knew. Made when it is asked for, since a short solve is soon over."""
+        if self._last is None and self._results is not None and all(result.reason != 0 for result in self._results):
+            self._last = _report(self._results)
+        return self._last
+
+    def forget(self) -> None:
+        """`last` is None from now on."""
+        self._results = self._last = None
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -113,11 +128,11 @@ class Operator(Closing):
     def _run(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
         """solve(results), with what it reports in `last`, or an exception."""
         results = (c.Result * count)()
-        results[0].struct_size = ctypes.sizeof(c.Result)
+        results[0].struct_size = _result_bytes
         status = solve(results)
         if status not in (c.OK, c.NOT_CONVERGED):
             raise error_of(status)
-        self.last = _report(results) if all(result.reason != 0 for result in results) else None  # 0: it ended before it knew
+        self._results, self._last = results, None
         if status == c.NOT_CONVERGED:
             error = error_of(status)
             assert isinstance(error, NotConverged)
