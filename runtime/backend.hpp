@@ -18,6 +18,15 @@ inline constexpr bool computes = true;
 std::optional<double> known_triad_gbs(std::span<const int> workers);
 std::optional<double> known_gpu_triad_gbs();
 
+/// Of a job whose ranks one process stands for.
+struct RankBatches {
+  int nodes = 1;
+  /// Microseconds of batches since it was asked last: of kernels if nothing else took time, and what each exchange adds to those before it.
+  double kernels_us = 0, faces_inside_us = 0, faces_between_us = 0, sums_us = 0;
+};
+/// Nothing in a real run, and where there is one rank.
+std::optional<RankBatches> take_rank_batches();
+
 /// Where no residual says whether refreshes that are submitted from here on are due.
 void set_refresh_due(bool due);
 

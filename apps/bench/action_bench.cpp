@@ -5,6 +5,9 @@
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/mpi/rank_grid.hpp"
+#include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
@@ -38,6 +41,12 @@ SettingValues benchmarked(const ActionKind& kind, const SettingValues& given) {
 runtime::Decomposition ActionBench::cut(const runtime::Session& session, const Coord& lattice, const ActionKind& action,
                                         const Coord& blocks) {
   const int owners = session.block_owners();
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (!runtime::backend::computes && job.is_distributed()) {  // simulated: real benches run on one rank
+    if (blocks[0] > 0) throw Error(ErrorKind::input, Parameter("blocks"), "a simulated rank has one block", "leave it out");
+    const std::vector<double> alike(static_cast<std::size_t>(job.size()), 1.0);
+    return {lattice, runtime::mpi::make_rank_grid(lattice, {}, alike, job.rank(), {.thinnest = action.reach}), {1, 1, 1, 1}, owners};
+  }
   return {lattice, block_grid(blocks, lattice, owners, thinnest_block(action.reach)), owners};
 }
 
@@ -143,8 +152,10 @@ SolverTiming ActionBench::time_solver(const std::string& name, const runtime::De
   SolverTiming timing, instrumented;  // what watching a solve costs is not in the first
   std::vector<double> times;
   const auto solve_once = [&](SolverTiming& of) {
+    runtime::backend::take_rank_batches();
     std::vector<HostField> solutions(sources.size(), host_field(operator_.action->components(), decomposition_.lattice()));
     const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
+    of.on_ranks = runtime::backend::take_rank_batches();
     of.iterations = results[0].iterations;
     of.refreshes = results[0].refreshes;
     double seconds = 0;

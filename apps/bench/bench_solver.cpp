@@ -25,7 +25,7 @@ double& part_of(SolverTiming& timing, runtime::CodeletKind kind) {
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition,
                 const std::function<void()>& solve) {
   session.events().reset();
-  timing.has_parts = session.gpu_count() == 0 || owner_count(decomposition) == 1;
+  timing.has_parts = session.gpu_count() == 0 || (owner_count(decomposition) == 1 && !decomposition.is_distributed());
   if (!timing.has_parts) return;
   session.events().set_detail(runtime::Events::Detail::parts);
   solve();

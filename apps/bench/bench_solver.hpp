@@ -1,12 +1,14 @@
 #pragma once
 // Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
 #include "apps/bench/extra_solves.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/observe/worker_times.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,9 @@ struct SolverTiming {
   };
   std::vector<WorkerProfile> workers;  ///< empty: not asked for
   std::vector<runtime::LinkTraffic> links;
+
+  /// Where ranks are simulated: the last timed solve's batches.
+  std::optional<runtime::backend::RankBatches> on_ranks;
 
   /// Time in tasks, per iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;

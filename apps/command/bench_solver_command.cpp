@@ -135,6 +135,25 @@ void add_plan(Json& row, const DevicePlan& plan, bool print) {
   if (print) fmt::print("{:>14} {}\n", "", bound_text(plan, gflops));
 }
 
+/// Where ranks are simulated: how they share the lattice, and where the time of an iteration goes. What is no batch is submission, from
+/// one to the next and at both ends of the solve.
+void add_ranks(Json& row, const runtime::Decomposition& cut, const SolverTiming& t) {
+  if (!t.on_ranks) return;
+  const runtime::backend::RankBatches& on = *t.on_ranks;
+  const double of_all = t.iterations * row["nrhs"].get<double>();
+  const double batches_us = on.kernels_us + on.faces_inside_us + on.faces_between_us + on.sums_us;
+  row["ranks"] = {{"count", volume(cut.ranks())},
+                  {"nodes", on.nodes},
+                  {"grid", cut.ranks()},
+                  {"part", cut.part().extents},
+                  {"us_per_iteration",
+                   {{"kernels", on.kernels_us / of_all},
+                    {"faces_inside", on.faces_inside_us / of_all},
+                    {"faces_between", on.faces_between_us / of_all},
+                    {"sums", on.sums_us / of_all},
+                    {"submission", row["us_per_iteration"].get<double>() - batches_us / of_all}}}};
+}
+
 int iterations_of(const BenchOptions& options, const std::string& devices) {
   return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 512;
 }
@@ -154,6 +173,7 @@ void bench_solvers(const BenchOptions& options, const std::string& devices, runt
                                                         options.repetitions, options.extra);
           rows.push_back(row_of(devices, {options.action, solver, lattice, c.precision, reals, vectors}, timing, triad));
           rows.back()["vectors_in_lanes"] = c.speed.vectors_in_lanes;
+          add_ranks(rows.back(), planned.decomposition, timing);
           if (!options.json) print_row(rows.back());
           add_plan(rows.back(), planned.plan, !options.json);
         }

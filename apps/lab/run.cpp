@@ -1,9 +1,9 @@
 #include "apps/lab/run.hpp"
 
+#include "apps/command/child_process.hpp"
 #include "apps/command/interrupt.hpp"
 #include "apps/command/own_executable.hpp"
 #include "apps/command/progress.hpp"
-#include "apps/lab/child_process.hpp"
 #include "apps/lab/inputs.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/parse.hpp"

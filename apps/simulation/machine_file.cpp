@@ -170,9 +170,9 @@ Machine read_machine(const std::string& file) {
   const std::string path = machine_path(file);
   const toml::table root = parse_toml(path, "docs/howto/simulation.md");
   for (const auto& [key, value] : root)
-    if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "runtime")
+    if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "proxy" && key != "runtime")
       throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, key.source().begin.line, key.str()), "unknown table",
-                  "use cpu, gpu, peers, network, runtime");
+                  "use cpu, gpu, peers, network, proxy, runtime");
   const auto table_in = [&](const char* name) -> std::optional<Table> {
     const toml::node* node = root.get(name);
     if (node == nullptr) return std::nullopt;
@@ -225,11 +225,25 @@ Machine read_machine(const std::string& file) {
     machine.shared_batch = peers->positive("shared_batch");
     peers->close();
   }
-  if (machine.nodes > 1) {
-    Table network = required("network", "add [network]: the machine has several nodes");
+  auto proxy = table_in("proxy");
+  if (machine.nodes > 1 || proxy) {
+    Table network =
+        required("network", proxy ? "add [network]: its links are what a proxy sends by" : "add [network]: the machine has several nodes");
     machine.network_gbs = network.positive("gbs");
     machine.network_us = network.real("us", 0);
     network.close();
+  }
+  if (proxy) {
+    if (!machine.peers)
+      throw Error(ErrorKind::input, fmt::format("{}: proxy", path), "without [peers]",
+                  "add [peers]: what kernels of a node's GPUs take to hear of each other");
+    machine.proxy = true;
+    machine.node_links = proxy->count("links", 1);
+    machine.flag_us = proxy->real("flag_us", 0);
+    machine.message_us = proxy->real("message_us", 0);
+    proxy->close();
+  }
+  if (machine.nodes > 1) {
     if (machine.gpus == 0)
       throw Error(ErrorKind::input, fmt::format("{}: nodes", path), "several nodes without GPUs",
                   "use one node: messages between processors are not simulated");

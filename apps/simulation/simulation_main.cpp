@@ -1,6 +1,7 @@
 // The command `quarkstar-sim`: takes --machine, and runs `quarkstar` on that machine, which need not exist.
 #include "apps/simulation/machine_file.hpp"
 #include "apps/simulation/simulated_job.hpp"
+#include "apps/simulation/simulated_ranks.hpp"
 #include "runtime/simulate/process.hpp"
 #include "runtime/system/error.hpp"
 
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// The main() of `quarkstar` (apps/command/main.cpp), as StarPU's headers rename it.
@@ -51,7 +53,8 @@ void require_timing_command(const std::vector<char*>& arguments) {
   const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
   if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
     throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
-                "a simulation computes times and no numbers", "use `bench solver`, `bench dslash`, `bench submission` or `machine`");
+                "a simulation computes times and no numbers",
+                "use `bench solver`, `bench dslash`, `bench scaling`, `bench submission` or `machine`");
 }
 
 }  // namespace
@@ -61,13 +64,17 @@ int main(int argc, char** argv) {
     std::vector<char*> arguments(argv, argv + argc);
     if (asks_for_text(arguments)) {
       // Not below, where SimGrid would take these flags for its own.
-      if (!quarkstar::app::asks_for_job(arguments)) return starpu_main(argc, argv);
-      fmt::print("{}", quarkstar::app::help_on_job());
+      const bool scaling = quarkstar::app::asks_for_scaling(arguments);
+      if (!scaling && !quarkstar::app::asks_for_job(arguments)) return starpu_main(argc, argv);
+      fmt::print("{}", scaling ? quarkstar::app::help_on_scaling() : quarkstar::app::help_on_job());
       return 0;
     }
     const std::string machine = take_machine(arguments);
     if (quarkstar::app::asks_for_job(arguments)) return quarkstar::app::simulate_job(machine, arguments);
+    if (quarkstar::app::asks_for_scaling(arguments)) return quarkstar::app::simulate_scaling(machine, arguments);
     require_timing_command(arguments);
+    if (const int ranks = quarkstar::app::take_ranks(arguments); ranks > 0)
+      return quarkstar::app::simulate_ranks(machine, ranks, std::move(arguments));
     return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());
   } catch (const Error& error) {
     fmt::print(stderr, "quarkstar: error: {}\n", error.what());

@@ -1,6 +1,6 @@
 #include "apps/studies/scaling.hpp"
 
-#include "apps/lab/child_process.hpp"
+#include "apps/command/child_process.hpp"
 #include "apps/lab/run.hpp"
 #include "apps/studies/estimates.hpp"
 #include "runtime/system/error.hpp"
@@ -48,10 +48,10 @@ FigureTable power8_scaling(const SimulatedSpeed& speed) {
 double speed_of_simulator(const std::string& machine, const Coord& lattice, const std::string& precision) {
   constexpr double limit_seconds = 600;
   lab::require_simulator();
-  const lab::ChildResult child =
-      lab::run_child({lab::simulator(), "bench", "dslash", "--json", "--machine", machine, "--devices", "cuda", "--links", "12",
-                      "--repetitions", "1", "--lattice", fmt::format("{}", fmt::join(lattice, ",")), "--precision", precision},
-                     limit_seconds);
+  const ChildResult child =
+      run_child({lab::simulator(), "bench", "dslash", "--json", "--machine", machine, "--devices", "cuda", "--links", "12", "--repetitions",
+                 "1", "--lattice", fmt::format("{}", fmt::join(lattice, ",")), "--precision", precision},
+                limit_seconds);
   if (!child.ok()) throw Error(ErrorKind::environment, lab::simulator(), child.failure(), "see the machine file");
   try {
     return nlohmann::json::parse(child.out).at("dslash").at(0).at("gflops").get<double>();

@@ -6,6 +6,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 #include <spdlog/spdlog.h>
@@ -95,6 +96,7 @@ void Halo::open_mailboxes() {
               face.bytes(), reader.rank, slot_of(reader.index, d, buffer),
               messages.describe({what_, reader.index, d}, true, reader.rank, tag(reader.index, d, buffer), face.bytes())};
       }
+  if (simulate::stands_for_ranks()) simulate::set_rank_grid(decomposition_->ranks());
   mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), received, sent);
   if (mailboxes_ != nullptr) messages.watch(mailboxes_);
   else if (mpi::Job::current().is_root())

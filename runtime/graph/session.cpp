@@ -11,6 +11,7 @@
 #include "runtime/observe/codelet_costs.hpp"
 #include "runtime/observe/decisions.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/environment.hpp"
 #include "runtime/system/error.hpp"
@@ -270,8 +271,11 @@ Session::Session(const SessionOptions& options)
     // takes an hour.
     constexpr std::uint64_t second = 1'000'000'000;
     const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 120 : 3600;
-    messages_ = std::make_unique<mpi::Messages>(
-        all, std::make_unique<mpi::GpuPeers>(all, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
+    const std::string obstacle = obstacle_to_gpu_messages();
+    if (simulate::stands_for_ranks() && !obstacle.empty())
+      throw Error(ErrorKind::input, Parameter("ranks"), obstacle, "simulated ranks have a GPU each, and batches that are replayed");
+    messages_ =
+        std::make_unique<mpi::Messages>(all, std::make_unique<mpi::GpuPeers>(all, workers_.front().device, obstacle, patience * second));
   }
   if constexpr (!simulate::active) all.watchdog().watch(this);
   starpu.session = nullptr;
@@ -389,7 +393,7 @@ std::string Session::obstacle_to_gpu_messages() const {
   const std::optional<bool> wish = switch_in(gpu_ipc_switch);
   if (!wish.value_or(true)) return fmt::format("{} is off", gpu_ipc_switch);
   if (!wish && ranks_a_gpu_ > 1) return "ranks share a GPU";
-  if (job.is_fake()) return "the other ranks do not exist";
+  if (job.is_fake() && !simulate::stands_for_ranks()) return "the other ranks do not exist";
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!runtime::keeps_owners(options_.policy)) return fmt::format("the policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";

@@ -3,6 +3,7 @@
 #include "runtime/mpi/kept_pieces.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/transports.hpp"
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -24,8 +25,12 @@
 namespace quarkstar::runtime::mpi {
 
 #ifndef QUARKSTAR_CUDA
-GpuPeers::GpuPeers(Job& job, int device, const std::string&, std::uint64_t patience_ns)
-    : job_(job), device_(device), patience_ns_(patience_ns), verdict_("through host memory: this build has no GPU code") {}
+GpuPeers::GpuPeers(Job& job, int device, const std::string& obstacle, std::uint64_t patience_ns)
+    : job_(job),
+      device_(device),
+      patience_ns_(patience_ns),
+      usable_(simulate::stands_for_ranks() && obstacle.empty()),
+      verdict_("through host memory: this build has no GPU code") {}
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
 void free_kept_pieces(Job&) {}
 std::byte* host_memory_of_gpu(std::size_t) { return nullptr; }

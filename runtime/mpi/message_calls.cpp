@@ -3,6 +3,7 @@
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ std::string Messages::Message::describe(const Job& job) const {
 }
 
 Messages::Calls::Calls(Job& job_of_all) : job(job_of_all) {
-  if constexpr (simulate::active) {
+  if (simulate::active && !simulate::stands_for_ranks()) {
     MPI_Comm_dup(MPI_COMM_WORLD, &faces);
     MPI_Comm_dup(MPI_COMM_WORLD, &simulated_sums);
   }
@@ -37,7 +38,7 @@ Messages::Calls::Calls(Job& job_of_all) : job(job_of_all) {
 }
 
 void Messages::Calls::release() {
-  if constexpr (simulate::active) {
+  if (simulate::active && !simulate::stands_for_ranks()) {
     MPI_Comm_free(&faces);
     MPI_Comm_free(&simulated_sums);
   }

@@ -2,6 +2,7 @@
 #include "runtime/backend.hpp"
 
 #include "runtime/graph/session.hpp"
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime::backend {
@@ -13,6 +14,12 @@ std::optional<double> known_triad_gbs(std::span<const int> workers) {
 }
 
 std::optional<double> known_gpu_triad_gbs() { return simulate::machine().gpu.triad_gbs; }
+
+std::optional<RankBatches> take_rank_batches() {
+  if (!simulate::stands_for_ranks()) return std::nullopt;
+  const simulate::BatchParts parts = simulate::take_batch_parts();
+  return RankBatches{simulate::rank_nodes().count(), parts.kernels, parts.faces_inside, parts.faces_between, parts.sums};
+}
 
 void set_refresh_due(bool due) { simulate::set_refresh_due(due); }
 

@@ -21,8 +21,20 @@ struct Lane {
 
 class Run {
  public:
-  Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
-      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}), reached_(needs.size(), never) {
+  Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits, const std::vector<Message>& messages)
+      : schedule_(schedule),
+        needs_(needs),
+        waits_(waits),
+        messages_(messages),
+        times_(needs.size(), {never, never}),
+        reached_(needs.size(), never),
+        arrival_(messages.size(), never),
+        sent_by_(needs.size()),
+        sent_to_(needs.size()) {
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      sent_by_[static_cast<std::size_t>(messages[m].from)].push_back(m);
+      sent_to_[static_cast<std::size_t>(messages[m].to)].push_back(m);
+    }
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
       if (lanes_.size() <= lane) lanes_.resize(lane + 1);
@@ -51,14 +63,30 @@ class Run {
       const auto index = static_cast<std::size_t>(before);
       time = std::max(time, times_[index].end + (schedule_.steps[index].device != step.device ? waits_.signal : waits_.join));
     }
+    for (const std::size_t m : sent_to_[at]) time = std::max(time, arrival_[m]);
     reached_[at] = time;
+  }
+
+  /// The step has ended: what it sends is on its way.
+  void send_from(std::size_t step) {
+    const auto device = static_cast<std::size_t>(schedule_.steps[step].device);
+    if (wire_free_.size() <= device) wire_free_.resize(device + 1, 0);
+    for (const std::size_t m : sent_by_[step]) {
+      const Message& message = messages_[m];
+      double begin = now_ + message.before;
+      if (message.wire > 0) {
+        begin = std::max(begin, wire_free_[device]);
+        wire_free_[device] = begin + message.wire;
+      }
+      arrival_[m] = begin + message.wire + message.after;
+    }
   }
 
   /// When the step that the lane is at may begin: where it meets others, not before it has heard that they are there.
   double ready(const Lane& lane) const {
     const std::size_t at = lane.steps[lane.at];
     double time = std::max(now_, reached_[at]);
-    for (const int other : schedule_.steps[at].meets) time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
+    for (const int other : schedule_.steps[at].meets) time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.meet);
     return time;
   }
 
@@ -104,7 +132,9 @@ class Run {
         lane.shared -= parts[l];
       }
       if (lane.shared > rounding) continue;
-      times_[lane.steps[lane.at++]].end = now_;
+      const std::size_t ended = lane.steps[lane.at++];
+      times_[ended].end = now_;
+      send_from(ended);
       lane.running = false;
     }
   }
@@ -112,16 +142,21 @@ class Run {
   const LaneSchedule& schedule_;
   const std::vector<StepTime>& needs_;
   WaitTimes waits_;
+  const std::vector<Message>& messages_;
   double now_ = 0;
   std::vector<Lane> lanes_;
   std::vector<Interval> times_;
-  std::vector<double> reached_;  ///< of each step
+  std::vector<double> reached_;                              ///< of each step
+  std::vector<double> arrival_;                              ///< of each message
+  std::vector<std::vector<std::size_t>> sent_by_, sent_to_;  ///< messages of each step
+  std::vector<double> wire_free_;                            ///< of each device: since when nothing is on its wire
 };
 
 }  // namespace
 
-std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits) {
-  return Run(schedule, needs, waits).intervals();
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits,
+                                 const std::vector<Message>& messages) {
+  return Run(schedule, needs, waits, messages).intervals();
 }
 
 }  // namespace quarkstar::runtime::simulate

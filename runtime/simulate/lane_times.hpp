@@ -18,12 +18,22 @@ struct Interval {
 
 /// How long after a step's end those that wait for it learn of it, microseconds.
 struct WaitTimes {
-  double signal = 0;  ///< on another device
-  double join = 0;    ///< in the other lane of its own
+  double signal = 0;     ///< on another device
+  double join = 0;       ///< in the other lane of its own
+  double meet = signal;  ///< on another device, for steps that exchange
+};
+
+/// What one step sends to another, which begins when it has come: `before` after the sender's end it goes over the wire of the sender's
+/// device, behind what is there, and arrives `after` microseconds later.
+struct Message {
+  int from = 0, to = 0;  ///< indices of scheduled steps
+  double before = 0, wire = 0, after = 0;
 };
 
 /// Intervals of the scheduled steps from 0 on. Each lane takes its steps in order; a step begins when it knows that those that it waits
-/// for have ended, and one that exchanges when it also knows that the others have got to theirs. Cost: steps times lanes.
-std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits);
+/// for have ended, and one that exchanges when it also knows that the others have got to theirs. Messages of a step go in the order in
+/// which they are given. Cost: steps times lanes.
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits,
+                                 const std::vector<Message>& messages = {});
 
 }  // namespace quarkstar::runtime::simulate

@@ -26,6 +26,8 @@ double Machine::team_gbs(int threads, int teams) const { return std::min(cpu.tri
 
 double Machine::team_part(int threads) const { return std::min(1.0, static_cast<double>(threads) / cores); }
 
+double Machine::host_face_gbs() const { return std::min(host_gpu_gbs, host_gbs / gpus); }
+
 Machine::Link Machine::between(int a, int b) const {
   if (reach_each_other(a, b)) return {gpu_gpu_gbs, gpu_gpu_us};
   // Each part is complete before the next one starts.

@@ -55,12 +55,18 @@ struct Machine {
   double signal_us = 0;                      ///< until a kernel sees that another GPU's kernel has ended, inside one task
   double join_us = 0;                        ///< the same for one in the other lane of its own GPU
   double network_gbs = 0, network_us = 0;    ///< between two nodes, each way
+  bool proxy = false;                        ///< GPUs of several nodes exchange faces and sums through threads of their hosts
+  int node_links = 1;                        ///< network links of a node, each with network_gbs; its GPUs share them
+  double flag_us = 0;     ///< until one of a GPU and a thread of its host sees what the other has written into host memory
+  double message_us = 0;  ///< what that thread takes for a message at either end, one after the other
 
   double submit_us = 0, handle_us = 0;  ///< of the submitting thread, per task and per handle of it
   double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, per step
   double shared_batch = 1;              ///< part of its speed that a kernel keeps in a batch of several GPUs, whose sites come from lists
 
   int all_gpus() const { return nodes * gpus; }
+  double wire_gbs() const { return network_gbs * node_links / gpus; }  ///< of a GPU, while all of its node send
+  double host_face_gbs() const;  ///< at which a kernel writes or reads host memory, while those on all GPUs of the node do
   /// Bandwidth of a team of `threads` cores in a domain that it shares with others, so that `teams` are at work there.
   double team_gbs(int threads, int teams) const;
   /// Part of a domain's cores, and of its peak, that a team of `threads` has.

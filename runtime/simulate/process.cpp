@@ -117,4 +117,10 @@ Machine one_rank_of(Machine machine) {
   return machine;
 }
 
+Machine one_gpu_of(Machine machine) {
+  machine.nodes = 1;
+  machine.gpus = 1;
+  return machine;
+}
+
 }  // namespace quarkstar::runtime::simulate

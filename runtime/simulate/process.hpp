@@ -19,5 +19,7 @@ int run_job(const Machine& machine, int ranks, const std::string& program, const
 
 /// What a rank of such a job has: one node without its GPUs.
 Machine one_rank_of(Machine machine);
+/// What a rank with a GPU of its own sees: one node with one of its GPUs.
+Machine one_gpu_of(Machine machine);
 
 }  // namespace quarkstar::runtime::simulate

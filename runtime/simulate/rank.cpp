@@ -1,6 +1,7 @@
 // Built for simulations only (cmake/layers.cmake).
 #include "runtime/simulate/rank.hpp"
 
+#include "runtime/simulate/rank_times.hpp"
 #include "runtime/simulate/waiting.hpp"
 
 #include <mpi.h>
@@ -46,6 +47,14 @@ void* run_program(void* argument) {
   return nullptr;
 }
 
+/// Of a rank that stands for all.
+starpu_pthread_t own_actor;
+
+void* do_work(void*) {
+  desk().work();
+  return nullptr;
+}
+
 void serve() {
   std::unique_lock lock(desk().mutex);
   for (;;) {
@@ -62,7 +71,7 @@ void serve() {
 }  // namespace
 
 int rank() { return own_rank; }
-int ranks() { return all_ranks; }
+int ranks() { return stands_for_ranks() ? ranks_stood_for() : all_ranks; }
 
 int run_rank(int argc, char** argv, int (*program)(int argc, char** argv)) {
   MPI_Init(&argc, &argv);
@@ -81,12 +90,21 @@ int run_rank(int argc, char** argv, int (*program)(int argc, char** argv)) {
 }
 
 RankActor::RankActor(std::function<void()> work) {
+  if (stands_for_ranks()) {
+    desk().work = std::move(work);
+    starpu_pthread_create(&own_actor, nullptr, do_work, nullptr);
+    return;
+  }
   const std::lock_guard lock(desk().mutex);
   desk().work = std::move(work);
   desk().changed.notify_all();
 }
 
 void RankActor::join() {
+  if (stands_for_ranks()) {
+    starpu_pthread_join(own_actor, nullptr);
+    return;
+  }
   std::unique_lock lock(desk().mutex);
   desk().changed.wait(lock, [] { return !desk().work; });
 }

@@ -9,7 +9,8 @@
 
 namespace quarkstar::runtime::simulate {
 
-/// Which rank of the simulated job this one is, and how many there are; 0 and 1 where there is no job.
+/// Which rank of the simulated job this one is, and how many there are; 0 and 1 where there is no job. The first, where this process stands
+/// for all (runtime/simulate/rank_times.hpp).
 int rank();
 int ranks();
 
@@ -18,7 +19,7 @@ int ranks();
 int run_rank(int argc, char** argv, int (*program)(int argc, char** argv));
 
 /// What a thread that calls MPI is in a real run: work for the actor that SimGrid's MPI knows as this rank, by which it
-/// finds the receiver of a message. One at a time.
+/// finds the receiver of a message; where this rank stands for all, an actor of its own. One at a time.
 class RankActor {
  public:
   RankActor() = default;

@@ -1,5 +1,5 @@
 // The laboratory's runs: records, journal, comparison of histories, statistics, child processes.
-#include "apps/lab/child_process.hpp"
+#include "apps/command/child_process.hpp"
 #include "apps/lab/history_check.hpp"
 #include "apps/lab/inputs.hpp"
 #include "apps/lab/journal.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace quarkstar::app::lab {
+namespace quarkstar::app {
 
 struct ChildResult {
   int exit_code = -1;      ///< -1: ended by a signal
@@ -22,4 +22,4 @@ struct ChildResult {
 /// every 50 ms) says so, the group gets SIGTERM and two seconds later SIGKILL. Throws Error(environment) where it cannot be started.
 ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop = {});
 
-}  // namespace quarkstar::app::lab
+}  // namespace quarkstar::app

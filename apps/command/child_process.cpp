@@ -1,4 +1,4 @@
-#include "apps/lab/child_process.hpp"
+#include "apps/command/child_process.hpp"
 
 #include "runtime/system/error.hpp"
 
@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace quarkstar::app::lab {
+namespace quarkstar::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -141,4 +141,4 @@ ChildResult run_child(const std::vector<std::string>& arguments, double limit_se
   return result;
 }
 
-}  // namespace quarkstar::app::lab
+}  // namespace quarkstar::app
