@@ -76,24 +76,21 @@ std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transpor
 
 }  // namespace
 
-/// Of a rank that stands for all: nothing goes through them.
-std::shared_ptr<const Mailboxes> Mailboxes::of_no_memory(const std::vector<Slot>& received, const std::vector<Slot>& sent) {
-  static std::size_t halos = 0;
-  auto all = std::make_shared<Mailboxes>();
-  all->received_.resize(received.size());
-  all->sent_.resize(sent.size());
-  const std::size_t first = received.size() * halos++;
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    if (received[i].bytes > 0) all->received_[i].data = simulate::keep({first + i, received[i].peer, received[i].bytes});
-    if (sent[i].bytes > 0) all->sent_[i].data = simulate::keep({first + sent[i].there, sent[i].peer, sent[i].bytes});
-  }
-  return all;
-}
-
 std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, const std::vector<Slot>& received,
                                                  const std::vector<Slot>& sent) {
   const Layout layout{received.size()};
-  if (simulate::stands_for_ranks()) return of_no_memory(received, sent);
+  if (simulate::stands_for_ranks()) {  // nothing goes through them
+    static std::size_t halos = 0;
+    auto ends = std::make_shared<Mailboxes>();
+    ends->received_.resize(layout.slots);
+    ends->sent_.resize(layout.slots);
+    const std::size_t first = layout.slots * halos++;
+    for (std::size_t i = 0; i < layout.slots; ++i) {
+      if (received[i].bytes > 0) ends->received_[i].data = simulate::keep({first + i, received[i].peer, received[i].bytes});
+      if (sent[i].bytes > 0) ends->sent_[i].data = simulate::keep({first + sent[i].there, sent[i].peer, sent[i].bytes});
+    }
+    return ends;
+  }
   // Others learn where each message lies, and from whom it comes: pieces with other partners are other pieces.
   std::vector<std::uint64_t> row;
   std::size_t bytes = layout.messages();

@@ -32,8 +32,6 @@ class Mailboxes {
   std::vector<std::string> waiting() const;
 
  private:
-  static std::shared_ptr<const Mailboxes> of_no_memory(const std::vector<Slot>& received, const std::vector<Slot>& sent);
-
   std::shared_ptr<GpuPiece> piece_;
   std::vector<Mailbox> received_, sent_;
   std::vector<std::string> what_;  ///< of each word of piece_->host

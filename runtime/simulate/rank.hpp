@@ -9,8 +9,7 @@
 
 namespace quarkstar::runtime::simulate {
 
-/// Which rank of the simulated job this one is, and how many there are; 0 and 1 where there is no job. The first, where this process stands
-/// for all (runtime/simulate/rank_times.hpp).
+/// Which rank of the simulated job this one is (the first, where one stands for all), and how many; 0 and 1 where there is no job.
 int rank();
 int ranks();
 
