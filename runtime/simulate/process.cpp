@@ -18,8 +18,21 @@
 #include <string>
 #include <vector>
 
+#ifdef QUARKSTAR_SIMULATION
+#include <simgrid/s4u/Engine.hpp>
+#endif
+
 namespace quarkstar::runtime::simulate {
 namespace {
+
+/// Whether SimGrid has ended the program because nothing could go on.
+bool stuck = false;
+
+void notice_when_stuck() {
+#ifdef QUARKSTAR_SIMULATION
+  simgrid::s4u::Engine::on_deadlock_cb([] { stuck = true; });
+#endif
+}
 
 /// Deleted with everything in it.
 class PrivateFolder {
@@ -88,7 +101,13 @@ int run(const Machine& machine, int argc, char** argv) {
   arguments.push_back(quiet.data());
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
-  return starpu_start(count, arguments.data());
+  notice_when_stuck();
+  const int code = starpu_start(count, arguments.data());
+  if (stuck)
+    throw Error(ErrorKind::environment, machine.name,
+                "nothing goes on in the simulation, as where a GPU's memory is too small for its part",
+                "give a smaller lattice, or more GPUs");
+  return code;
 }
 
 int run_job(const Machine& machine, int ranks, const std::string& program, const std::vector<std::string>& arguments) {

@@ -8,7 +8,8 @@
 namespace quarkstar::runtime::simulate {
 
 /// Makes the machine known to the runtime, in a folder of its own that goes when the program ends, and runs the program (starpu_main) under
-/// SimGrid. Returns its exit code. argv: without what only the caller understands. Throws as write_platform() does.
+/// SimGrid. Returns its exit code. argv: without what only the caller understands. Throws as write_platform() does, and Error(environment)
+/// where tasks wait for ever, as for memory that a GPU does not have.
 int run(const Machine& machine, int argc, char** argv);
 
 /// Runs a job of `ranks` processes of SimGrid's MPI (smpirun), one on each node of the machine's network, however many
