@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <optional>
 #include <string_view>
 
@@ -75,7 +76,7 @@ struct ScalingRow {
   Coord grid{1, 1, 1, 1}, part{};
   double us = 0, efficiency = 1;
   std::array<double, parts.size()> of_parts{};
-  std::string limit, failure;
+  std::string limit{}, failure{};
 };
 
 ScalingRow ask(const std::string& machine, int ranks, const Coord& lattice, const std::vector<std::string>& flags) {
@@ -141,6 +142,7 @@ void print_rows(const std::string& title, const std::vector<ScalingRow>& rows) {
                fmt::format("{}", fmt::join(row.grid, "x")), fmt::format("{}", fmt::join(row.part, "x")), row.us, 100 * row.efficiency,
                row.of_parts[0], row.of_parts[1], row.of_parts[2], row.of_parts[3], row.of_parts[4], row.limit.empty() ? "-" : row.limit);
   }
+  std::fflush(stdout);  // the next lattice takes a while
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/testing.bash"
 export HOME=$folder/home TMPDIR=$folder/tmp
 mkdir -p "$HOME" "$TMPDIR"
-case=(--solver bicgstab --precision single --links 12 --iterations 48)
+case=(--solver bicgstab --precision single --links 12 --iterations 32)
 solve=(bench solver "${case[@]}" --repetitions 1 --json)
 nodes=$QUARKSTAR_SOURCE_DIR/apps/simulation/machines/h200-nodes.toml
 
@@ -76,6 +76,9 @@ expect 2 'ranks: .* has 0 GPUs' "${solve[@]}" --machine h200-nodes "${job[@]}" -
 expect 2 'blocks: a simulated rank has one block' "${solve[@]}" --machine h200-nodes "${job[@]}" --blocks 1,1,1,4
 expect 2 'error: --ranks: numbers of GPUs are not ascending' bench scaling --machine h200-nodes --ranks 8 4
 expect 2 '2 cases; give one --precision' bench scaling --machine h200-nodes --ranks 4 "${case[@]}" --nrhs 1 2 --lattice 16,16,16,32
+with 'memory_gib = 139' 'memory_gib = 0.02'
+expect 3 "error: nodes of 4 H200: nothing goes on in the simulation, as where a GPU's memory is too small" "${solve[@]}" --machine other.toml --ranks 1 \
+  --lattice 16,16,16,32
 # bad PATTERN EXPRESSION: the machine file after this sed.
 bad() {
   sed "$2" "$nodes" > bad.toml
