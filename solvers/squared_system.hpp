@@ -1,14 +1,14 @@
 #pragma once
-// Mh^+ Mh of an even-odd system.
+// M^+ M.
 #include "codelets/actions/linear_operator.hpp"
 
 namespace quarkstar {
 
-/// A = Mh^+ Mh, hermitian and positive, on the sites of the system's parity. Cost: twice the system's.
+/// A = M^+ M, hermitian and positive: Mh^+ Mh of an even-odd system, or H^2 of a hermitian operator. Cost: twice the operator's.
 class SquaredSystem : public LinearOperator {
  public:
   /// m: outlives this.
-  explicit SquaredSystem(EvenOdd& m) : m_(m), image_(m.field()) {}
+  explicit SquaredSystem(LinearOperator& m) : m_(m), image_(m.field()) {}
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
     m_.apply(image_, in, {}, false, guard);
@@ -21,8 +21,8 @@ class SquaredSystem : public LinearOperator {
   int vectors() const override { return m_.vectors(); }
 
  private:
-  EvenOdd& m_;
-  Field image_;  ///< Mh in
+  LinearOperator& m_;
+  Field image_;  ///< M in
 };
 
 }  // namespace quarkstar

@@ -17,10 +17,10 @@ using namespace quarkstar::c;
 
 namespace quarkstar::c {
 
-app::EigenProblem eigen_problem_of(const Operator& op) {
+app::EigenProblem eigen_problem_of(const Operator& op, app::EigenTarget target = {}) {
   if (op.made.equation.empty())
     refuse("op", "nothing identifies links that are given as they are", "make the operator of a gauge field, with qs_operator_create");
-  return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur);
+  return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur, target);
 }
 
 std::shared_ptr<const EigenProjector> Eigenvectors::projector(const LatticePointer& lattice) const {
@@ -74,23 +74,28 @@ EigenSettings settings_of(const qs_eigen_options& options) {
   return settings;
 }
 
+app::EigenTarget target_of(const qs_eigen_options& options) {
+  return {named("operator", options.operator_name, app::parse_modes_of, app::ModesOf::even_odd),
+          named("end", options.end, app::parse_spectrum_end, app::SpectrumEnd::lowest)};
+}
+
 /// What tells eigenvectors from others: the same on all ranks, or they cannot work on them together.
 std::string identity_of(const Eigenvectors& vectors) {
   return app::setting_line("vectors", vectors.header.problem) + app::setting_line("eigenvalues", vectors.header.values);
 }
 
 /// A solve for eigenvectors, which the host keeps as they are to be stored. Says in the settings where the basis is.
-void require_room(Operator& op, EigenSettings& settings, app::BasisMemory memory, Precision stored) {
+void require_room(Operator& op, EigenSettings& settings, app::EigenTarget target, app::BasisMemory memory, Precision stored) {
   app::RunConfig config = op.config;
   config.solver.precision = Precision::double_;
   config.solver.multigrid.reset();
   config.solver.solver = solver_names(op.kind().is_hermitian).front();
   config.nrhs = settings.block;
   settings.basis_in_host_memory = memory == app::BasisMemory::host;
-  app::count_basis(config, settings);
+  app::count_basis(config, settings, target);
   constexpr bool scidac = true;  // which file will be written nobody knows yet
-  app::set_host_vectors(
-      config, app::host_vectors_of_writing(scidac, settings.block) + app::host_vectors_of(settings.modes, op.kind().components, stored));
+  app::set_host_vectors(config, app::host_vectors_of_writing(scidac, settings.block) +
+                                    app::host_vectors_of(settings.modes, op.kind().components, target.parities(), stored));
   op.require_room_for(config);
 }
 
@@ -98,8 +103,8 @@ void require_room(Operator& op, EigenSettings& settings, app::BasisMemory memory
 void require_room_for_modes(Operator& op, const app::EigenHeader& header, bool deflate) {
   app::RunConfig config = op.config;
   if (deflate) app::count_projector(config, header);
-  const int modes = static_cast<int>(header.values.size());
-  app::set_host_vectors(config, app::host_vectors(config) + app::host_vectors_of(modes, header.components, header.stored) + 1);
+  const int modes = static_cast<int>(header.values.size()), parities = header.parity == both_parities ? 2 : 1;
+  app::set_host_vectors(config, app::host_vectors(config) + app::host_vectors_of(modes, header.components, parities, header.stored) + 1);
   op.require_room_for(config);
 }
 
@@ -111,30 +116,33 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                 EigenSettings settings;
                 Precision stored{};
                 app::BasisMemory memory{};
+                app::EigenTarget target{};
                 app::EigenProblem problem{};
                 op->context->job->together([&] {
                   require(options, "options");
                   require(vectors, "vectors");
-                  app::require_four_dimensions(op->kind(), op->config.settings);
                   const qs_eigen_options asked = taken(options, "options");
+                  target = target_of(asked);
+                  app::require_target(op->kind(), op->config.settings, target);
                   settings = settings_of(asked);
                   stored = precision_of("store", asked.store);
                   memory = named("basis-memory", asked.basis_memory, app::parse_basis_memory, app::BasisMemory::device);
-                  check_eigen(settings, static_cast<double>(volume(op->lattice)) / 2 * op->kind().components);
-                  problem = eigen_problem_of(*op);
+                  check_eigen(settings, app::dimension_of(op->kind(), op->lattice, target));
+                  problem = eigen_problem_of(*op, target);
                 });
                 app::require_same_settings_everywhere(
+                    app::setting_line("operator", app::name_of(target.of)) + app::setting_line("end", app::name_of(target.end)) +
                     app::setting_line("modes", settings.modes) + app::setting_line("store", name_of(stored)) +
                     app::setting_line("basis_precision", name_of(settings.basis_precision)) +
                     app::setting_line("basis_memory", app::name_of(memory)) + app::setting_line("tolerance", settings.tolerance) +
                     app::setting_line("block", settings.block) + app::setting_line("basis", settings.basis) +
                     app::setting_line("degree", settings.degree) + app::setting_line("window_low", settings.window.low) +
                     app::setting_line("window_high", settings.window.high));
-                require_room(*op, settings, memory, stored);
+                require_room(*op, settings, target, memory, stored);
                 auto made = new_vectors(*op, problem);
-                const app::EigenOperator a(*op->made.action, *op->decomposition, problem.mass, op->config.solver.schur, settings.block,
-                                           op->config.solver.tune);
-                BlockLanczos lanczos(*a, settings);
+                const app::EigenOperator a(*op->made.action, *op->decomposition, problem.mass, op->config.solver.schur, settings,
+                                           op->config.solver.tune, target);
+                BlockLanczos lanczos = a.lanczos(settings);
                 const EigenResult result = lanczos.solve();
                 made->header.parity = (*a).parity();
                 made->header.stored = stored;
@@ -157,6 +165,8 @@ qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvector
                 });
                 app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)));
                 const app::EigenFile file(path, "give one that was written for this configuration and operator");
+                for (const app::EigenTarget target : app::eigen_targets)
+                  if (const app::EigenProblem other = eigen_problem_of(*op, target); other.text == file.header().problem) problem = other;
                 file.require_problem(problem.text, op->lattice);
                 auto made = new_vectors(*op, problem);
                 made->header = file.header();

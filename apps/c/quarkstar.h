@@ -265,7 +265,7 @@ qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, co
 
 typedef struct qs_eigen_options {
   size_t struct_size;
-  int modes;          /* how many, the lowest ones */
+  int modes;          /* how many */
   double tolerance;   /* largest |A v - lambda v| of a mode with |v| = 1; 0: 1e-10 */
   int block;          /* vectors that A is applied to together, 1 to 16; 0: 4. The bits depend on it */
   int basis, degree;  /* vectors of the largest basis, degree of the filter; 0: chosen */
@@ -273,11 +273,13 @@ typedef struct qs_eigen_options {
   const char *store; /* "double", "single" or "half": how they are kept, in memory, in a file, and by solves that they deflate; NULL: double */
   const char *basis_precision; /* "double" or "single": in which the basis is held while they are computed; NULL: double */
   const char *basis_memory; /* where it is while GPUs compute: "device", or "host", from where it is copied; NULL: device */
+  const char *operator_name; /* "even-odd", A of the even-odd system, or "gamma5", gamma_5 M on all sites; NULL: even-odd */
+  const char *end;           /* those with the "lowest" or the "highest" |lambda|; NULL: lowest */
 } qs_eigen_options;
 
-/* The lowest eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first)
- * mass: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, a component and site of one parity in 16 bytes, or
- * where `store` says so in 8 (single) or 4 (half, and 4 a site). Not of an operator on links that are given as they are
+/* Eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first) mass, or of
+ * gamma_5 M of Wilson and clover fermions, with signs: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, a
+ * component and site (of one parity, but for gamma_5 M) in 16 bytes, or where `store` says so in 8 (single) or 4 (half, and 4 a site). Not of an operator on links that are given as they are
  * (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window that leaves out modes; QS_NOT_CONVERGED where they
  * do not converge. */
 qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *options, qs_eigenvectors **vectors);
@@ -286,13 +288,13 @@ qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *optio
 qs_status qs_eigenvectors_read(qs_operator *op, const char *path, qs_eigenvectors **vectors);
 qs_status qs_eigenvectors_write(const qs_eigenvectors *vectors, const char *path);
 int qs_eigenvectors_count(const qs_eigenvectors *vectors);
-/* lambda, ascending, and |A v - lambda v| of the vectors as they are kept: so many of each. Valid until the vectors are freed. */
+/* lambda, |lambda| ascending (of the highest: descending), and |A v - lambda v| of the vectors as they are kept: so many of each. Valid until the vectors are freed. */
 const double *qs_eigenvectors_values(const qs_eigenvectors *vectors);
 const double *qs_eigenvectors_residuals(const qs_eigenvectors *vectors);
 void qs_eigenvectors_free(qs_eigenvectors *vectors);
 
 /* From now on each correction of a solve begins with what these vectors know of the solution, as with the command's --deflate, where it is on
- * the sites of their parity. NULL: no longer. The vectors may be freed while the operator uses them. A copy of them is where the operator's
+ * the sites of their parity: the lowest of A. NULL: no longer. The vectors may be freed while the operator uses them. A copy of them is where the operator's
  * fields are. */
 qs_status qs_operator_deflate(qs_operator *op, const qs_eigenvectors *vectors);
 

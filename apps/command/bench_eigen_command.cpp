@@ -33,8 +33,8 @@ class EigenBench {
         bench_(bench),
         devices_(devices),
         triad_(memory.owners_triad),
-        operator_(bench.action(), bench.decomposition(), bench.action().is_hermitian() ? 0 : bench.mass(), Schur::asymmetric,
-                  options.eigen.block, !options.no_tune) {
+        operator_(bench.action(), bench.decomposition(), bench.action().is_hermitian() ? 0 : bench.mass(), Schur::asymmetric, options.eigen,
+                  !options.no_tune) {
     copy_ = session.gpu_count() == 0 ? memory.cpu.copy_streaming : memory.owners_triad;
   }
 
@@ -109,7 +109,7 @@ class EigenBench {
 
  private:
   LanczosState solved() const {
-    BlockLanczos lanczos(*operator_, options_.eigen);
+    BlockLanczos lanczos = operator_.lanczos(options_.eigen);
     const EigenResult result = lanczos.solve([&](const LanczosState& state, int) { return state.restarts < options_.restarts; });
     session_.wait_all();
     return result.state;
@@ -150,7 +150,7 @@ void print_projection(const Json& row) {
 }  // namespace
 
 void run_bench_eigen(const BenchOptions& options) {
-  require_four_dimensions(kind_named(options.action), asked_of(options).settings);
+  require_target(kind_named(options.action), asked_of(options).settings, {});
   Json result = {{"eigen", Json::array()}, {"projection", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
@@ -159,7 +159,7 @@ void run_bench_eigen(const BenchOptions& options) {
     const Coord usual = devices == "cpu" ? Coord{8, 8, 8, 8} : Coord{16, 16, 16, 16};
     for (const Coord& lattice : options.lattices.empty() ? std::vector{usual} : options.lattices) {
       const ActionKind& kind = kind_named(options.action);
-      check_eigen(options.eigen, static_cast<double>(volume(lattice)) / 2 * kind.components);
+      check_eigen(options.eigen, dimension_of(kind, lattice, {}));
       const ActionBench bench(session, lattice, kind, asked_of(options).settings, options.blocks);
       const EigenBench eigen(options, session, bench, devices, memory);
       result["eigen"].push_back(eigen.solve());

@@ -52,15 +52,25 @@ void eigen(const EigenOptions& options) {
 }  // namespace
 
 void add_eigen(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("eigen", "Compute the lowest eigenvectors of the even-odd operator, for deflated solves");
+  CLI::App* command = app.add_subcommand("eigen", "Compute eigenvectors of the even-odd operator, for deflated solves, or of gamma_5 M");
   const auto options = std::make_shared<EigenOptions>();
   EigenSettings& settings = options->run.settings;
-  command->add_option("--modes", settings.modes, "How many: the lowest of A = -D_eo D_oe (staggered), or of Mh^+ Mh")->required();
+  command->add_option("--modes", settings.modes, "How many")->required();
   command
       ->add_option("--out", options->run.out,
                    "File for eigenvalues and vectors: SciDAC where it ends in .lime or .scidac, else HDF5; OUT.restart while it is made")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option_function<std::string>(
+          "--operator", [options](const std::string& name) { options->run.target.of = parse_modes_of(name); },
+          "Whose: even-odd (default), A = -D_eo D_oe (staggered) or Mh^+ Mh; or gamma5, gamma_5 M on all sites, with signs")
+      ->check(CLI::IsMember({"even-odd", "gamma5"}));
+  command
+      ->add_option_function<std::string>(
+          "--end", [options](const std::string& name) { options->run.target.end = parse_spectrum_end(name); },
+          "Which: those with the lowest (default) or the highest |lambda|")
+      ->check(CLI::IsMember({"lowest", "highest"}));
   command
       ->add_option_function<std::string>(
           "--store", [options](const std::string& name) { options->run.store = parse_precision(name); },

@@ -32,16 +32,17 @@ std::string format_of(Precision stored) {
   return stored == Precision::double_ ? "quarkstar eigenvectors 1" : fmt::format("quarkstar eigenvectors 2, {}", name_of(stored));
 }
 
-/// The sites of one parity as those of a lattice of half the extent in x. Parts begin at even x.
-Coord halved(Coord extents) {
-  extents[0] /= 2;
+/// The sites of one parity as those of a lattice of half the extent in x; of both as they are. Parts begin at even x.
+Coord halved(Coord extents, int parity) {
+  if (parity != both_parities) extents[0] /= 2;
   return extents;
 }
-Box halved(const Box& box) { return {halved(box.origin), halved(box.extents)}; }
+Box halved(const Box& box, int parity) { return {halved(box.origin, parity), halved(box.extents, parity)}; }
 
 /// The site of `parity` in a box that is number `half` of the halved box.
 std::int64_t site_of_half(std::int64_t half, const Box& box, int parity) {
-  Coord local = coordinates(half, halved(box.extents));
+  if (parity == both_parities) return half;
+  Coord local = coordinates(half, halved(box.extents, parity));
   int others = parity;
   for (std::size_t mu = 1; mu < 4; ++mu) others += local[mu] + box.origin[mu];
   local[0] = 2 * local[0] + others % 2;
@@ -50,7 +51,7 @@ std::int64_t site_of_half(std::int64_t half, const Box& box, int parity) {
 
 std::size_t bytes_of_site(const EigenHeader& header) { return site_bytes(header.stored, 2 * header.components); }
 std::size_t bytes_of_part(const EigenHeader& header, const Box& part) {
-  return static_cast<std::size_t>(volume(part.extents)) / 2 * bytes_of_site(header);
+  return static_cast<std::size_t>(volume(halved(part.extents, header.parity))) * bytes_of_site(header);
 }
 
 /// Elements of the data set `vectors`: complex numbers, or sites of a unit and 16-bit integers.
@@ -67,7 +68,7 @@ Hdf5Id element_type(const EigenHeader& header) {
 /// Those of a vector, and their bytes.
 std::vector<hsize_t> shape_of(const EigenHeader& header) {
   std::vector<hsize_t> shape;
-  const Coord half = halved(header.lattice);
+  const Coord half = halved(header.lattice, header.parity);
   for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(half[mu]));
   if (header.stored != Precision::half) shape.push_back(static_cast<hsize_t>(header.components));
   return shape;
@@ -91,7 +92,7 @@ void flip_integers(std::span<F> site) {
 
 std::array<std::uint32_t, 2> checksums_of(const EigenHeader& header, const Box& part, const StoredVector& vector) {
   format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, bytes_of_site(header));
-  format::add_box(mine, halved(part), halved(header.lattice), vector);
+  format::add_box(mine, halved(part, header.parity), halved(header.lattice, header.parity), vector);
   return format::over_ranks(Job::current(), mine).sums();
 }
 
@@ -122,7 +123,7 @@ StoredVector compact(const HostField& field, int parity, Precision stored) {
     using F = typename decltype(format)::type;
     constexpr int components = count;
     F site[NumberFormat<F>::site_words(2 * components)];
-    const std::int64_t sites = volume(box.extents) / 2;
+    const std::int64_t sites = volume(halved(box.extents, parity));
     vector.resize(static_cast<std::size_t>(sites) * sizeof site);
     for (std::int64_t i = 0; i < sites; ++i) {
       transfer::load_site<F, components>(site, from, 0, from.place(site_of_half(i, box, parity), parity));
@@ -139,15 +140,15 @@ void expand(HostField& field, std::span<const std::byte> vector, int parity, Pre
     using F = typename decltype(format)::type;
     constexpr int components = count;
     F site[NumberFormat<F>::site_words(2 * components)];
-    for (std::int64_t i = 0; i < volume(box.extents) / 2; ++i) {
+    for (std::int64_t i = 0; i < volume(halved(box.extents, parity)); ++i) {
       std::memcpy(site, &vector[static_cast<std::size_t>(i) * sizeof site], sizeof site);
       flip_integers<F>(site);
       transfer::store_site<F, components>(to, 0, to.place(site_of_half(i, box, parity), parity), site);
     }
   });
 }
-int host_vectors_of(int modes, int components, Precision stored) {
-  return static_cast<int>(std::ceil(modes * static_cast<double>(site_bytes(stored, 2 * components)) /
+int host_vectors_of(int modes, int components, int parities, Precision stored) {
+  return static_cast<int>(std::ceil(modes * parities * static_cast<double>(site_bytes(stored, 2 * components)) /
                                     (2.0 * static_cast<double>(site_bytes(Precision::double_, 2 * components)))));
 }
 
@@ -161,9 +162,38 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
 int basis_vectors_on_device(const RunConfig& config) { return makes_basis(config) ? number_in(config, device_key) : basis_vectors(config); }
 bool makes_basis(const RunConfig& config) { return config.settings.contains(device_key); }
-void count_basis(RunConfig& config, const EigenSettings& settings) {
-  const int components = config.action->components, all = fields_for(settings, components);
-  const int on_device = settings.basis_in_host_memory ? std::min(all, fields_on_device(settings, components)) : all;
+ModesOf parse_modes_of(std::string_view name) {
+  return parse_name(name, {"even-odd", "gamma5"}) == "gamma5" ? ModesOf::gamma5 : ModesOf::even_odd;
+}
+SpectrumEnd parse_spectrum_end(std::string_view name) {
+  return parse_name(name, {"lowest", "highest"}) == "highest" ? SpectrumEnd::highest : SpectrumEnd::lowest;
+}
+const char* name_of(ModesOf of) { return of == ModesOf::gamma5 ? "gamma5" : "even-odd"; }
+const char* name_of(SpectrumEnd end) { return end == SpectrumEnd::highest ? "highest" : "lowest"; }
+void require_target(const ActionKind& kind, const SettingValues& settings, EigenTarget target) {
+  if (kind.slices(settings) > 1)
+    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", kind.name),
+                "use another action: eigenvectors of five dimensions are not stored");
+  if (target.of != ModesOf::gamma5) return;
+  if (kind.components != spinor_components)
+    throw Error(ErrorKind::input, Parameter("operator"), fmt::format("gamma5, and the vectors of {} have no spin", kind.name),
+                "give even-odd: its eigenvalues are |lambda|^2 of the antihermitian D");
+  for (const double mass : kind.masses(settings))
+    if (kind.sequential_mass(mass) != mass)
+      throw Error(ErrorKind::input, Parameter("operator"),
+                  fmt::format("gamma5, and gamma_5 M of {} with {} {} is not hermitian", kind.name, kind.mass_key, mass),
+                  fmt::format("give even-odd, or {} 0, whose eigenvectors are the same", kind.mass_key));
+}
+double dimension_of(const ActionKind& kind, const Coord& lattice, EigenTarget target) {
+  return static_cast<double>(volume(lattice)) / 2 * target.parities() * kind.components;
+}
+void count_basis(RunConfig& config, const EigenSettings& settings, EigenTarget target) {
+  // Of the reflected operator its image; of gamma_5 M those, of both parities, that it is applied to and makes, that its square is made
+  // of, and that come of and go to host memory.
+  const int work = ((target.end == SpectrumEnd::highest ? 1 : 0) + (target.of == ModesOf::gamma5 ? 4 : 0)) * settings.block;
+  const auto counted = [&](int vectors) { return target.parities() * (vectors + work); };
+  const int components = config.action->components, all = counted(fields_for(settings, components));
+  const int on_device = settings.basis_in_host_memory ? std::min(all, counted(fields_on_device(settings, components))) : all;
   config.settings.insert_or_assign(std::string(basis_key), all);
   config.settings.insert_or_assign(std::string(device_key), on_device);
 }
@@ -188,11 +218,14 @@ void count_projector(RunConfig& config, const EigenHeader& header) {
   set_host_vectors(config, block + 1);  // one is unpacked
 }
 
-EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur) {
-  if (kind.is_hermitian) return {made.equation + " even-odd system of mass 0", 0};
+EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur, EigenTarget target) {
+  const std::string end = target.end == SpectrumEnd::highest ? " from its upper end" : "";
+  if (kind.is_hermitian) return {made.equation + " even-odd system of mass 0" + end, 0};
   const std::string of_mass = kind.names_masses ? fmt::format(" {} {}", kind.mass_key, mass) : "";
-  return {fmt::format("{}{} {} even-odd system squared", made.equation, of_mass, schur == Schur::symmetric ? "symmetric" : "asymmetric"),
-          mass};
+  const std::string name = target.of == ModesOf::gamma5 ? "gamma_5 M"
+                           : schur == Schur::symmetric  ? "symmetric even-odd system squared"
+                                                        : "asymmetric even-odd system squared";
+  return {fmt::format("{}{} {}{}", made.equation, of_mass, name, end), mass};
 }
 
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
@@ -220,6 +253,8 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
                       const EigenVectorsOf& of) {
   if (is_scidac_name(path)) return write_scidac_modes(path, header, block, part, of);
   Job& job = Job::current();
+  const Coord sites = halved(header.lattice, header.parity);
+  const Box mine = halved(part, header.parity);
   const auto each = [&](const std::function<void(const StoredVector&)>& use) {
     for (int first = 0; first < vectors; first += block)
       for (const StoredVector& vector : of(first, std::min(block, vectors - first))) use(vector);
@@ -250,8 +285,8 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
   SharedFile parts(job, file ? file->temporary() : "", SharedFile::Mode::write, path);
   const std::size_t bytes = bytes_of_site(header);
   each([&](const StoredVector& vector) {
-    parts.write({offset, bytes, halved(header.lattice)}, halved(part), vector);
-    offset += static_cast<std::uint64_t>(volume(halved(header.lattice))) * bytes;
+    parts.write({offset, bytes, sites}, mine, vector);
+    offset += static_cast<std::uint64_t>(volume(sites)) * bytes;
   });
   parts.close();
   job.on_root([&] { file->commit(); });
@@ -316,12 +351,14 @@ void EigenFile::read(const Box& part, int block, const std::function<void(std::s
   SharedFile file(job, path_, SharedFile::Mode::read);
   const std::size_t bytes = bytes_of_site(header_);
   std::uint64_t offset = offset_;
+  const Coord sites = halved(header_.lattice, header_.parity);
+  const Box mine = halved(part, header_.parity);
   StoredVector vector(bytes_of_part(header_, part));
   for (int first = 0; first < vectors(); first += block) {
     std::vector<HostField> fields(static_cast<std::size_t>(std::min(block, vectors() - first)), HostField(header_.components, part));
     for (std::size_t v = 0; v < fields.size(); ++v) {
-      file.read({offset, bytes, halved(header_.lattice)}, halved(part), vector);
-      offset += static_cast<std::uint64_t>(volume(halved(header_.lattice))) * bytes;
+      file.read({offset, bytes, sites}, mine, vector);
+      offset += static_cast<std::uint64_t>(volume(sites)) * bytes;
       const auto sums = checksums_of(header_, part, vector);
       const std::size_t number = static_cast<std::size_t>(first) + v;
       job.together([&] {

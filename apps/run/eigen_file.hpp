@@ -29,8 +29,33 @@ int basis_vectors_on_device(const RunConfig& config);
 enum class BasisMemory { device, host };
 /// Whether count_basis() has counted one, of a solve for eigenvectors; others have a projector.
 bool makes_basis(const RunConfig& config);
+/// Whose eigenvectors: A, hermitian and positive, of the even-odd system (-D_eo D_oe of staggered actions, else Mh^+ Mh), or gamma_5 M on
+/// all sites, hermitian and indefinite.
+enum class ModesOf { even_odd, gamma5 };
+/// Which: those with the lowest, or the highest |lambda|.
+enum class SpectrumEnd { lowest, highest };
+struct EigenTarget {
+  ModesOf of = ModesOf::even_odd;
+  SpectrumEnd end = SpectrumEnd::lowest;
+  /// 1, or 2 of fields on all sites.
+  int parities() const { return of == ModesOf::gamma5 ? 2 : 1; }
+};
+inline constexpr EigenTarget eigen_targets[] = {{ModesOf::even_odd, SpectrumEnd::lowest},
+                                                {ModesOf::even_odd, SpectrumEnd::highest},
+                                                {ModesOf::gamma5, SpectrumEnd::lowest},
+                                                {ModesOf::gamma5, SpectrumEnd::highest}};
+/// "even-odd" or "gamma5"; "lowest" or "highest". Throw BadValue.
+ModesOf parse_modes_of(std::string_view name);
+SpectrumEnd parse_spectrum_end(std::string_view name);
+const char* name_of(ModesOf of);
+const char* name_of(SpectrumEnd end);
+/// Throws Error(input) for an action whose gamma_5 M is not hermitian, where that is wanted, and for one whose vectors have a fifth
+/// dimension.
+void require_target(const ActionKind& kind, const SettingValues& settings, EigenTarget target);
+/// Complex numbers of a vector.
+double dimension_of(const ActionKind& kind, const Coord& lattice, EigenTarget target);
 /// What a solve for eigenvectors holds, and where.
-void count_basis(RunConfig& config, const EigenSettings& settings);
+void count_basis(RunConfig& config, const EigenSettings& settings, EigenTarget target = {});
 /// "device" or "host". Throws BadValue.
 BasisMemory parse_basis_memory(std::string_view name);
 const char* name_of(BasisMemory memory);
@@ -41,19 +66,19 @@ void set_host_vectors(RunConfig& config, int vectors);
 /// Of write_eigen_file() with blocks of so many. scidac: is_scidac_name() of the file.
 int host_vectors_of_writing(bool scidac, int block);
 
-/// What identifies the operator A of eigenvectors: the even-odd system's where that is hermitian, without mass; else Mh^+ Mh with its mass
-/// and Schur complement. made: with its equation.
+/// What identifies eigenvectors: their operator, which is the even-odd system's where that is hermitian, without mass; Mh^+ Mh with its
+/// mass and Schur complement; or gamma_5 M with its mass; and the end of its spectrum. made: with its equation.
 struct EigenProblem {
   std::string text;
-  double mass;  ///< of A
+  double mass;  ///< of the operator
 };
-EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur);
+EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur, EigenTarget target = {});
 
 /// What is in a file besides the vectors.
 struct EigenHeader {
   std::string problem;
   Coord lattice{};
-  int components = 0, parity = 0;
+  int components = 0, parity = 0;         ///< both_parities: vectors on all sites
   std::vector<double> values, residuals;  ///< none while a solve is under way; residuals: of the vectors as they are stored
   std::vector<double> state;              ///< where such a solve is
   Precision stored = Precision::double_;  ///< of the vectors
@@ -63,18 +88,18 @@ struct EigenHeader {
 void count_projector(RunConfig& config, const EigenHeader& header);
 
 // HDF5, or SciDAC's format where the name says so. HDF5: data sets `vectors` [number][t][z][y][x/2][component] of complex numbers in double
-// or single precision, or [number][t][z][y][x/2] of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order;
-// `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are
-// collective, for times when no task is running.
+// or single precision, or [number][t][z][y][x/2] of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order
+// (of both: [x]); `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last.
+// All calls are collective, for times when no task is running.
 
-/// A vector's sites of one parity as the file has them, on a part of the lattice.
+/// A vector's sites of its parity, or of both, as the file has them, on a part of the lattice.
 using StoredVector = std::vector<std::byte>;
 /// stored <- field, rounded to nearest where that is narrower, in half precision as transfer::load() rounds; and back, where the other
 /// parity stays as it is. What came back gives the same bytes again.
 StoredVector compact(const HostField& field, int parity, Precision stored);
 void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored);
 /// Of host_vectors(), what so many of them take.
-int host_vectors_of(int modes, int components, Precision stored);
+int host_vectors_of(int modes, int components, int parities, Precision stored);
 
 /// This rank's part of vectors first, ..., first + count - 1.
 using EigenVectorsOf = std::function<std::vector<StoredVector>(int first, int count)>;

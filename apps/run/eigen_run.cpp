@@ -129,6 +129,8 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["version"] = version_line();
   json["gauge"] = {{"file", report.run.gauge.path}, {"lattice", report.run.gauge.extents}};
   json["operator"] = report.problem;
+  json["operator_name"] = name_of(run.target.of);
+  json["end"] = name_of(run.target.end);
   json["decomposition"] = report.run.decomposition;
   json["modes"] = run.settings.modes;
   json["tolerance"] = run.settings.tolerance;
@@ -152,7 +154,8 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
 /// What the ranks of a job must agree in.
 std::string settings_lines(const EigenRun& run) {
   const EigenSettings& s = run.settings;
-  return shared_settings(run.config) + setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
+  return shared_settings(run.config) + setting_line("--operator", name_of(run.target.of)) + setting_line("--end", name_of(run.target.end)) +
+         setting_line("--modes", s.modes) + setting_line("--store", name_of(run.store)) +
          setting_line("--basis-precision", name_of(s.basis_precision)) + setting_line("--basis-memory", name_of(run.basis_memory)) +
          setting_line("--eigen-tol", s.tolerance) + setting_line("--block", s.block) + setting_line("--basis", s.basis) +
          setting_line("--degree", s.degree) + setting_line("--window-low", s.window.low) + setting_line("--window-high", s.window.high);
@@ -193,14 +196,9 @@ EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, Line
   return of;
 }
 
-void require_four_dimensions(const ActionKind& kind, const SettingValues& settings) {
-  if (kind.slices(settings) > 1)
-    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", kind.name),
-                "use another action: eigenvectors of five dimensions are not stored");
-}
-
-EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, int block,
-                             bool tune) {
+EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur,
+                             const EigenSettings& settings, bool tune, EigenTarget target) {
+  const int block = settings.block;
   ActionRequest request{Precision::double_, 18, schur, {}, {.vectors = block}};
   request.speed.measure = tune;
   action.check(decomposition, request);
@@ -209,8 +207,23 @@ EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition&
   prepared_->prepare(block);
   runtime::Session::current().wait_all();
   system_ = prepared_->system(block, same_for_all(mass));
-  if (!action.is_hermitian()) squared_ = std::make_unique<SquaredSystem>(*system_);
+  positive_ = of_ = system_.get();
+  if (target.of == ModesOf::gamma5) {
+    gamma5_ = std::make_unique<Gamma5Operator>(*system_);
+    of_ = gamma5_.get();
+    squared_ = std::make_unique<SquaredSystem>(*gamma5_);
+    positive_ = squared_.get();
+  } else if (!action.is_hermitian()) {
+    squared_ = std::make_unique<SquaredSystem>(*system_);
+    positive_ = of_ = squared_.get();
+  }
+  if (target.end == SpectrumEnd::highest) {
+    reflected_ = std::make_unique<ReflectedOperator>(*positive_, upper_end(*positive_, settings));
+    positive_ = reflected_.get();
+  }
 }
+
+BlockLanczos EigenOperator::lanczos(const EigenSettings& settings) const { return {*positive_, settings, of_}; }
 
 EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(const RunReport&)>& planned) {
   RunConfig& config = run.config;
@@ -220,14 +233,14 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
   run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
-  count_basis(config, run.settings);
+  count_basis(config, run.settings, run.target);
   set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;
   config.islands = 1;  // all devices hold the basis together
   check_action(config);
-  require_four_dimensions(*config.action, config.settings);
+  require_target(*config.action, config.settings, run.target);
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
   EigenReport report;
@@ -247,7 +260,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   Coord lattice{};
   job.together([&] { lattice = read_extents(report.run); });
   config = report.run.config;
-  job.together([&] { check_eigen(run.settings, static_cast<double>(volume(lattice)) / 2 * config.action->components); });
+  job.together([&] { check_eigen(run.settings, dimension_of(*config.action, lattice, run.target)); });
 
   runtime::Session session(session_options(config, lattice));
   provide_power(session);
@@ -264,13 +277,14 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   report.run.gauge = action.gauge;
   const std::vector<std::size_t> masses{0};
   const RunOperator made = make(masses);
-  const EigenProblem problem = eigen_problem(*config.action, made, config.masses().front(), config.solver.schur);
+  const EigenProblem problem = eigen_problem(*config.action, made, config.masses().front(), config.solver.schur, run.target);
   report.problem = problem.text;
 
-  const EigenOperator operation(*made.action, decomposition, problem.mass, config.solver.schur, run.settings.block, config.solver.tune);
+  const EigenOperator operation(*made.action, decomposition, problem.mass, config.solver.schur, run.settings, config.solver.tune,
+                                run.target);
   LinearOperator& a = *operation;
 
-  BlockLanczos lanczos(a, run.settings);
+  BlockLanczos lanczos = operation.lanczos(run.settings);
   EigenHeader header{problem.text, lattice, a.components(), a.parity(), {}, {}, {}};
   EigenHeader unfinished = header;
   unfinished.problem = restart_problem(problem.text, run.settings);

@@ -5,6 +5,8 @@
 #include "apps/run/run_watch.hpp"
 #include "codelets/actions/action.hpp"
 #include "solvers/eigen/lanczos.hpp"
+#include "solvers/eigen/reflected_operator.hpp"
+#include "solvers/gamma5_operator.hpp"
 #include "solvers/squared_system.hpp"
 
 #include <functional>
@@ -17,30 +19,34 @@ namespace quarkstar::app {
 /// What is asked for.
 struct EigenRun {
   RunConfig config;  ///< configuration, action, cut, session and JSON; what belongs to sources and solvers means nothing
+  EigenTarget target;
   EigenSettings settings;
   Precision store = Precision::double_;  ///< of the vectors in the file
   BasisMemory basis_memory = BasisMemory::device;
   std::string out;  ///< the file of vectors; a solve that was interrupted or killed goes on from OUT.restart
 };
 
-/// A on the graph, in double precision, for blocks of so many vectors.
+/// The operator of eigenvectors on the graph, in double precision, for blocks of settings.block vectors, and what BlockLanczos takes it by.
 class EigenOperator {
  public:
-  /// problem: eigen_problem() of the operator; its action outlives this. tune: measure speed settings that are not in the tune cache.
-  EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, int block, bool tune);
-  LinearOperator& operator*() const { return squared_ ? static_cast<LinearOperator&>(*squared_) : *system_; }
+  /// mass: eigen_problem() of the operator has it; the action outlives this. tune: measure speed settings that are not in the tune cache.
+  EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur, const EigenSettings& settings,
+                bool tune, EigenTarget target = {});
+  LinearOperator& operator*() const { return *of_; }
+  /// Outlived by this.
+  BlockLanczos lanczos(const EigenSettings& settings) const;
 
  private:
   std::unique_ptr<PreparedAction> prepared_;
   std::unique_ptr<EvenOdd> system_;
+  std::unique_ptr<Gamma5Operator> gamma5_;
   std::unique_ptr<SquaredSystem> squared_;
+  std::unique_ptr<ReflectedOperator> reflected_;
+  LinearOperator *positive_, *of_;  ///< what the lowest modes are computed of, and whose they are
 };
 
-/// Throws Error(input) for an action whose eigenvectors would have a fifth dimension.
-void require_four_dimensions(const ActionKind& kind, const SettingValues& settings);
-
 /// Of a solve that converged: the vectors as header.stored has them, and the header with its values and the residuals |A v - lambda v| /
-/// |v| of these vectors. a: the solve's. lanczos outlives what comes back.
+/// |v| of these vectors. a: EigenOperator's. lanczos outlives what comes back.
 EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, LinearOperator& a, const BlockLanczos& lanczos);
 
 /// What came of it.
@@ -52,7 +58,7 @@ struct EigenReport {
   double seconds = 0;             ///< of the eigenvectors alone
 };
 
-/// Computes the lowest modes and writes `out`, and the JSON where one is wanted. planned: once it is clear what runs where. Under MPI all
+/// Computes the modes and writes `out`, and the JSON where one is wanted. planned: once it is clear what runs where. Under MPI all
 /// ranks call with the same settings. Throws what settings, links, memory and files may; Interrupted{out.restart} where watch says so.
 EigenReport run_eigen(EigenRun run, RunWatch& watch = unwatched(), const std::function<void(const RunReport&)>& planned = {});
 

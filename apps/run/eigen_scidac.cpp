@@ -103,7 +103,7 @@ ScidacModes::ScidacModes(const std::string& path, const std::string& remedy) : f
   const format::XmlValues xml(path + " (scidac-file-xml)", text);
   header_.problem = xml.text("problem").value_or("");
   header_.lattice = file_.extents();
-  header_.parity = integer_in(xml, "parity", 0, 1);
+  header_.parity = integer_in(xml, "parity", 0, both_parities);
   header_.components = integer_in(xml, "components", colour_components, spinor_components);
   if (header_.components != colour_components && header_.components != spinor_components)
     refuse(fmt::format("it has vectors of {} components", header_.components));

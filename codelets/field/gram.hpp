@@ -16,8 +16,8 @@ struct VectorMatrix {
   }
 };
 
-// All submit one task per block, and throw ShapeError when the fields do not belong together, have vectors in lanes, or are on all sites.
-// The first two do nothing once the state has stopped.
+// All submit one task per block, and throw ShapeError when the fields do not belong together, or have vectors in lanes. The first two do
+// nothing once the state has stopped.
 
 /// out_v = base_v + sum_w in_w M_wv; without base: the sum alone. `in` may have another number of vectors than out and base; where it has
 /// not, fields may be the same. 8 flop per site, component, and pair of vectors.

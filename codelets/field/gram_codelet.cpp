@@ -173,7 +173,6 @@ const Codelet& products_codelet(const Field& field) {
 void require_alike(const char* where, const Field& a, const Field& b) {
   a.require_alike(where, b);
   if (a.lattice()->vectors_in_lanes() > 1) throw ShapeError(where, "vectors are in lanes");
-  if (a.parity() == both_parities) throw ShapeError(where, "fields on all sites");
 }
 void require_as_many(const char* where, const Field& a, const Field& b) {
   if (a.vectors() != b.vectors()) throw ShapeError(where, "fields with other numbers of vectors");

@@ -2,6 +2,7 @@
 #include "codelets/field/noise.hpp"
 #include "codelets/field/noise_cuda.hpp"
 #include "codelets/field/places_of.hpp"
+#include "codelets/field/transfer.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
@@ -44,8 +45,15 @@ const Codelet& codelet() {
 void write_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
   const Lattice& lattice = *field.lattice();
   if (lattice.precision() == Precision::half) throw ShapeError("write_noise", "a field in half precision");
-  if (field.parity() == both_parities || field.components() > spinor_components)
-    throw ShapeError("write_noise", "a field on both parities, or of coarse vectors");
+  if (field.components() > spinor_components) throw ShapeError("write_noise", "a field of coarse vectors");
+  if (field.parity() == both_parities) {
+    const FullField halves(field.lattice(), field.components(), field.vectors());
+    for (const int parity : {0, 1}) {
+      write_noise(halves.of(parity), seed, first);
+      transfer::convert(field, halves.of(parity));
+    }
+    return;
+  }
   auto task = runtime::blank<NoiseTask>();
   task.seed = seed;
   task.first = first;

@@ -40,7 +40,7 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
 /// Field <- one vector in an array per vector and slice (Field::site_vectors(); sites of the field's parity), and back. What is there must
 /// outlive the tasks (store: wait for the session before reading). The vectors hold the whole lattice (of which store writes this rank's
 /// part), or this rank's part. Throws ShapeError when they do not, or numbers or kinds differ, or for arrays on a GPU where that is not
-/// Lattice::only_gpu().
+/// Lattice::only_gpu(). Fields on all sites are copied from or to two of single parities, which takes as much memory again.
 void load(const Field& field, const VectorArrays& arrays);
 void store(const VectorArrays& arrays, const Field& field);
 /// The same for both parities, by one task a block.

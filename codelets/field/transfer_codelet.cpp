@@ -241,7 +241,6 @@ void submit_arrays(const char* where, const VectorArrays& arrays, std::initializ
     if (field->lattice() != first.lattice() || (fields.size() == 2 && field->parity() != (field == &first ? 0 : 1)))
       throw ShapeError(where, "two fields that are not the parities of one");
   }
-  if (fields.size() == 1 && first.parity() == both_parities) throw ShapeError(where, "a field on all sites: give those of its parities");
   if (lattice.lanes().lanes > most_lanes) throw ShapeError(where, fmt::format("more than {} lanes", most_lanes));
   lattice.require_part(where, arrays.box, 0);
   const bool on_gpu = arrays.on_gpu != 0;
@@ -259,8 +258,18 @@ void submit_arrays(const char* where, const VectorArrays& arrays, std::initializ
 
 }  // namespace
 
-void load(const Field& field, const VectorArrays& arrays) { submit_arrays<true>("transfer::load", arrays, {&field}); }
-void store(const VectorArrays& arrays, const Field& field) { submit_arrays<false>("transfer::store", arrays, {&field}); }
+void load(const Field& field, const VectorArrays& arrays) {
+  if (field.parity() != both_parities) return submit_arrays<true>("transfer::load", arrays, {&field});
+  const FullField halves(field.lattice(), field.components(), field.vectors());
+  load({halves.even, halves.odd}, arrays);
+  for (const int parity : {0, 1}) convert(field, halves.of(parity));
+}
+void store(const VectorArrays& arrays, const Field& field) {
+  if (field.parity() != both_parities) return submit_arrays<false>("transfer::store", arrays, {&field});
+  const FullField halves(field.lattice(), field.components(), field.vectors());
+  for (const int parity : {0, 1}) convert(halves.of(parity), field);
+  store(arrays, {halves.even, halves.odd});
+}
 void load(const FieldPair& fields, const VectorArrays& arrays) {
   submit_arrays<true>("transfer::load", arrays, {&fields.even, &fields.odd});
 }

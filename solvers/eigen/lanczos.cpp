@@ -55,6 +55,20 @@ int fields_of_work(const EigenSettings& settings) {
   return 2 * Basis::tile_for(settings.block) + work * settings.block;
 }
 
+double dimension_of(const LinearOperator& a) {
+  return static_cast<double>(a.lattice()->sites_of_parity()) * (a.parity() == both_parities ? 2 : 1) * a.components();
+}
+
+/// <v, A v> / <v, v> of each vector. image: A v. Waits.
+PerVector rayleigh_quotients(const Field& image, const Field& v) {
+  const int n = v.vectors();
+  const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
+  blas::submit<blas::Dot>({&image, &v}, {}, {}, &sums);
+  const std::vector<double> dots = runtime::values_of(sums, 2 * n);
+  const std::vector<double> norms = norms2(v);
+  return for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
+}
+
 /// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
 SmallMatrix orthogonalise(const Basis& basis, const Field& w) {
   SmallMatrix total = SmallMatrix::Zero(basis.count(), w.vectors());
@@ -123,15 +137,22 @@ void check_eigen(const EigenSettings& settings, double dimension) {
     refuse("window-low", fmt::format("a window from {} to {}", window.low, window.high), "give 0 < low < high");
 }
 
-BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings)
+double upper_end(LinearOperator& a, const EigenSettings& settings) {
+  EigenSettings without_window = settings;
+  without_window.window = {};
+  return BlockLanczos(a, without_window).upper_end();
+}
+
+BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings, LinearOperator* of)
     : a_(a),
+      of_(of != nullptr ? *of : a),
       settings_(settings),
       basis_(a.lattice(), a.parity(), a.components(), settings.block, basis_for(settings), settings.basis_precision,
              settings.basis_in_host_memory),
       next_(a.field()),
       work_(a.field()),
       h_(SmallMatrix::Zero(basis_.capacity(), basis_.capacity())) {
-  check_eigen(settings, static_cast<double>(a.lattice()->sites_of_parity()) * a.components());
+  check_eigen(settings, dimension_of(a));
   if (a.vectors() != settings.block) throw ShapeError("BlockLanczos", "an operator for another number of vectors than a block has");
   if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "arithmetic is in double precision");
 }
@@ -232,7 +253,7 @@ void BlockLanczos::estimate_window() {
     if (window.high == 0) window.high = 1.01 * found.theta(0) + 2 * found.residual(0);
     if (window.low == 0) {
       // The number of modes below theta_i, between the Ritz values the midpoints of its steps.
-      const double dimension = static_cast<double>(a_.lattice()->sites_of_parity()) * a_.components(), n = settings_.block;
+      const double dimension = dimension_of(a_), n = settings_.block;
       const double wanted = 1.5 * settings_.modes + n;
       double below = 0, before = 0, at = 0;
       window.low = window.high / 2;
@@ -278,35 +299,60 @@ void BlockLanczos::restart(Ritz& ritz) {
   ++state_.restarts;
 }
 
-/// Step 4: of the vectors `basis` times `ritz`, whose order becomes that of their lambda.
+double BlockLanczos::upper_end() {
+  estimate_window();
+  return state_.window.high;
+}
+
+/// The Ritz vectors of an operator on a basis: columns, combinations of it.
+SmallMatrix BlockLanczos::ritz_vectors(LinearOperator& of, const Basis& basis) {
+  const int count = basis.count(), n = settings_.block;
+  const Field v = basis.field();
+  SmallMatrix h(count, count);
+  for (int first = 0; first < count; first += n) {
+    basis.extract(v, first);
+    of.apply(work_, v, {}, false, {});
+    state_.applications += 1;
+    h.middleCols(first, n) = basis.products(work_);
+  }
+  return hermitian_eigenpairs(h).vectors;
+}
+
+/// Step 4: of the vectors `basis` times `ritz`, whose order becomes that of A's lambda.
 void BlockLanczos::measure(EigenResult& result, const Basis& basis, const SmallMatrix& ritz) {
   const int count = basis.count(), n = settings_.block;
-  std::vector<double> values, residuals;
+  std::vector<double> places, values, residuals;
   for (int first = 0; first < count; first += n) {
     const Field v = basis.field(), image = basis.field();
     basis.combine(v, ritz.middleCols(first, n));
-    a_.apply(image, v, {}, false, {});
-    state_.applications += 1;
-    const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
-    blas::submit<blas::Dot>({&image, &v}, {}, {}, &sums);
-    const std::vector<double> dots = runtime::values_of(sums, 2 * n);
-    const std::vector<double> norms = norms2(v);
-    const PerVector lambda = for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
-    values.insert(values.end(), lambda.begin(), lambda.begin() + n);
+    const auto lambda_of = [&](LinearOperator& a, std::vector<double>& lambdas) {
+      a.apply(image, v, {}, false, {});
+      state_.applications += 1;
+      const PerVector lambda = rayleigh_quotients(image, v);
+      lambdas.insert(lambdas.end(), lambda.begin(), lambda.begin() + n);
+      return lambda;
+    };
+    const PerVector lambda = lambda_of(of_, values);
     for (const double residual : residuals_of(image, v, lambda)) residuals.push_back(residual);
+    if (&of_ != &a_) lambda_of(a_, places);
   }
+  if (&of_ == &a_) places = values;
   std::vector<int> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)]; });
+                   [&](int a, int b) { return places[static_cast<std::size_t>(a)] < places[static_cast<std::size_t>(b)]; });
   result.values.clear();
   result.residuals.clear();
+  places_.clear();
   for (int i = 0; i < settings_.modes; ++i) {
-    result.values.push_back(values[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
-    result.residuals.push_back(residuals[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+    const auto at = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+    result.values.push_back(values[at]);
+    result.residuals.push_back(residuals[at]);
+    places_.push_back(places[at]);
   }
   result.converged = *std::max_element(result.residuals.begin(), result.residuals.end()) <= settings_.tolerance;
-  const int all = whole_blocks(settings_.modes, n);
+  // With those next to the edge: one of them and a mode may be another operator's pair.
+  const int all = std::min(whole_blocks(settings_.modes, n) + (&of_ == &a_ ? 0 : n), count);
   modes_.resize(count, all);
   for (int i = 0; i < all; ++i) modes_.col(i) = ritz.col(order[static_cast<std::size_t>(i)]);
 }
@@ -316,8 +362,8 @@ bool BlockLanczos::refine(EigenResult& result, const EigenProgress& progress) {
   const int n = settings_.block, all = static_cast<int>(modes_.cols());
   int degree = 1;
   for (std::size_t i = 0; i < result.values.size(); ++i) {
-    constexpr double margin = 10;
-    degree = std::max(degree, degree_for(margin * result.residuals[i] / settings_.tolerance, result.values[i], state_.window));
+    constexpr double margin = 100;  // noise along the modes next to the last one is pressed down less than that in the window
+    degree = std::max(degree, degree_for(margin * result.residuals[i] / settings_.tolerance, places_[i], state_.window));
   }
   const ChebyshevFilter filter(a_, degree, state_.window);
   const Field v = a_.field();
@@ -332,14 +378,7 @@ bool BlockLanczos::refine(EigenResult& result, const EigenProgress& progress) {
     runtime::Session::current().wait_all();
     if (progress && !progress(state_, settings_.modes)) return false;
   }
-  SmallMatrix h(all, all);
-  for (int first = 0; first < all; first += n) {
-    refined_->extract(v, first);
-    a_.apply(work_, v, {}, false, {});
-    state_.applications += 1;
-    h.middleCols(first, n) = refined_->products(work_);
-  }
-  measure(result, *refined_, hermitian_eigenpairs(h).vectors);
+  measure(result, *refined_, ritz_vectors(of_, *refined_));
   return true;
 }
 
@@ -404,11 +443,11 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     }
     restart(now);
     if (converged == settings_.modes) {
-      measure(result, basis_, SmallMatrix::Identity(basis_.count(), basis_.count()));
+      measure(result, basis_, &of_ == &a_ ? SmallMatrix::Identity(basis_.count(), basis_.count()) : ritz_vectors(of_, basis_));
       if (!result.converged && needs_refining(settings_) && !refine(result, progress)) break;
       if (result.converged) break;
       refined_.reset();
-      if (result.values.back() > state_.window.low) {  // the other end has come up
+      if (places_.back() > state_.window.low) {  // the other end has come up
         state_.window.high *= 1.1;
         widen("modes of the upper end of the spectrum pass the filter's window", least_widening);
         continue;

@@ -1,5 +1,6 @@
 #pragma once
-// Lowest eigenvalues and eigenvectors of a hermitian positive operator: thick-restart block Lanczos on a Chebyshev polynomial of it.
+// Eigenvalues and eigenvectors at an end of a hermitian operator's spectrum, or next to zero: thick-restart block Lanczos on a Chebyshev
+// polynomial of it.
 #include "solvers/eigen/basis.hpp"
 #include "solvers/eigen/chebyshev.hpp"
 
@@ -47,7 +48,7 @@ struct LanczosState {
 
 /// What came of a solve.
 struct EigenResult {
-  std::vector<double> values;     ///< N, ascending
+  std::vector<double> values;     ///< N, in the order of A's: where modes of A are wanted, ascending
   std::vector<double> residuals;  ///< |A v - lambda v|
   LanczosState state;
   bool converged = false;  ///< else it was interrupted
@@ -64,7 +65,7 @@ struct EigenSnapshots {
   std::function<void(const LanczosState& state, const Basis& basis, const Field& next)> save;
 };
 
-/// Block Lanczos with full orthogonalisation, in exact sums, for A = A^+ >= 0 on the sites of one parity:
+/// Block Lanczos with full orthogonalisation, in exact sums, for A = A^+ >= 0 on the sites of one parity or of both:
 ///   1. window: a few blocks without filter give the upper end of the spectrum, and from the weights of the start vectors in the Ritz
 ///      vectors (stochastic Lanczos quadrature) how many modes lie below an energy; the filter begins where about 1.5 N do;
 ///   2. the block Krylov space of p(A) (chebyshev.hpp) grows to the largest basis, every block orthogonalised twice against all others;
@@ -76,16 +77,21 @@ struct EigenSnapshots {
 ///   5. a filter of as high a degree as the residuals ask for presses it down; of the images, made orthonormal in double precision, the
 ///   Ritz
 ///      pairs of A.
-/// The bits of values and vectors depend on A, N, and the settings; not on cut, policy, device or ranks. Sources: K. Wu and H. Simon, SIAM
-/// J. Matrix Anal. Appl. 22 (2000) 602; Y. Zhou and Y. Saad, Numer. Algor. 47 (2008) 341; L. Lin, Y. Saad and C. Yang, SIAM Review 58
-/// (2016) 34 (step 1).
+/// Where modes of another operator H are wanted, of which A is a function, 4 and 5 take the Ritz pairs of H on what the restart keeps: H^2
+/// does not tell lambda from -lambda, nor values next to each other from those next to the last mode. The N that are lowest for A are
+/// measured by H. The bits of values and vectors depend on A, N, and the settings; not on cut, policy, device or ranks. Sources: K. Wu and
+/// H. Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Y. Zhou and Y. Saad, Numer. Algor. 47 (2008) 341; L. Lin, Y. Saad and C. Yang, SIAM
+/// Review 58 (2016) 34 (step 1).
 class BlockLanczos {
  public:
-  /// a: of settings.block vectors; outlives this.
-  BlockLanczos(LinearOperator& a, const EigenSettings& settings);
+  /// a: of settings.block vectors. of: whose modes are wanted, where a is a function of it that takes them to its lower end: H of A = H^2,
+  /// or A' of top - A' (reflected_operator.hpp); values and residuals are then its own. Both outlive this.
+  BlockLanczos(LinearOperator& a, const EigenSettings& settings, LinearOperator* of = nullptr);
   /// Throws Error(numerical) where most_restarts do not suffice, or the tolerance is below what rounding leaves; Error(input) for a given
   /// window that leaves out modes.
   EigenResult solve(const EigenProgress& progress = {}, const EigenSnapshots& snapshots = {});
+  /// Step 1 alone: a number above A's spectrum, as far as a few steps can tell.
+  double upper_end();
   /// out = V c, V the N vectors of a solve that converged, in the order of its values.
   void combine(const Field& out, const SmallMatrix& c) const;
   /// to <- mode `first` and those behind it, a block, zeros behind the last.
@@ -105,20 +111,25 @@ class BlockLanczos {
   void begin_from_noise();
   void begin_from_basis();
   static int modes_below_window(const Ritz& ritz);
+  SmallMatrix ritz_vectors(LinearOperator& of, const Basis& basis);
   void measure(EigenResult& result, const Basis& basis, const SmallMatrix& ritz);
   bool refine(EigenResult& result, const EigenProgress& progress);
   void restart(Ritz& ritz);
 
-  LinearOperator& a_;
+  LinearOperator &a_, &of_;  ///< one, where modes of A are wanted
   EigenSettings settings_;
   Basis basis_;
   std::optional<Basis> refined_;  ///< of step 5
   SmallMatrix modes_;             ///< the last ones that were measured, and some behind them: columns, combinations of the one or the other
+  std::vector<double> places_;    ///< A's lambda of the modes that were measured
   Field next_, work_;             ///< the block behind the basis; an image
   LanczosState state_;
   SmallMatrix h_;         ///< V^+ p(A) V, its upper triangle
   SmallMatrix coupling_;  ///< R: p(A) V_last = V h + next R
   int replaced_ = 0;      ///< vectors of blocks that became noise
 };
+
+/// BlockLanczos::upper_end() of such a solve, for ReflectedOperator. Cost: 40 applications of A to a block, or a full basis of them.
+double upper_end(LinearOperator& a, const EigenSettings& settings);
 
 }  // namespace quarkstar

@@ -1,10 +1,13 @@
-// Lowest eigenvalues and eigenvectors of every action against dense matrices, and their bits.
+// Eigenvalues and eigenvectors of every action against dense matrices, and their bits.
+#include "apps/run/eigen_run.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "codelets/field/noise.hpp"
 #include "runtime/policy/policy.hpp"
 #include "solvers/small_matrices.hpp"
 #include "tests/battery/eigen_support.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +22,11 @@ namespace {
 
 constexpr std::uint64_t seed = 20261201;
 
-/// Sites of one parity.
+/// Sites of one parity, or all.
 std::vector<std::int64_t> sites_of(const Coord& extents, int parity) {
   std::vector<std::int64_t> sites;
   for (std::int64_t site = 0; site < volume(extents); ++site)
-    if (parity_of(coordinates(site, extents)) == parity) sites.push_back(site);
+    if (parity == both_parities || parity_of(coordinates(site, extents)) == parity) sites.push_back(site);
   return sites;
 }
 
@@ -129,6 +132,86 @@ TEST_CASE("every action: the lowest modes are those of its dense matrix, with tr
                                       << outcome.result.state.applications << " applications");
     }
   }
+}
+
+TEST_CASE("gamma_5 M is hermitian, and the reference's M times gamma_5") {
+  MESSAGE("seed " << seed);
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  const Coord extents{4, 4, 4, 4};
+  const HostGauge gauge = reference::random_gauge(extents, seed + 2);
+  const WilsonParameters parameters{.kappa = 0.13};
+  const wilson::Action action(gauge, parameters);
+  const app::EigenOperator h(action, runtime::Decomposition(extents, {1, 1, 1, 2}, 2), parameters.kappa, Schur::asymmetric, {.block = 2},
+                             false, {.of = app::ModesOf::gamma5});
+  const std::vector<reference::Field> psi{reference::random_field(extents, 4, seed + 3), reference::random_field(extents, 4, seed + 4)};
+  const std::vector<HostField> images = battery::images_of(*h, {battery::to_host(psi[0]), battery::to_host(psi[1])});
+  for (std::size_t v = 0; v < psi.size(); ++v) {
+    reference::Field expected = reference::wilson(gauge, parameters.kappa, psi[v]);
+    for (std::size_t i = 0; i < expected.data.size(); ++i)
+      if (i % spinor_components >= spinor_components / 2) expected.data[i] = -expected.data[i];
+    CHECK(std::sqrt(reference::norm2(battery::to_reference(images[v]) - expected) / reference::norm2(expected)) < 1e-14);
+  }
+  CHECK(std::abs(flat(images[0], both_parities).dot(flat(battery::to_host(psi[1]), both_parities)) -
+                 flat(battery::to_host(psi[0]), both_parities).dot(flat(images[1], both_parities))) < 1e-10);
+}
+
+TEST_CASE("every action: modes of gamma_5 M with their signs, and those of either end, are those of dense matrices") {
+  MESSAGE("seed " << seed);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  int of_gamma5 = 0;
+  for (const ActionKind* kind : action_kinds()) {
+    INFO(std::string(kind->name));
+    if (kind->slices({}) > 1) {
+      CHECK_THROWS_WITH(app::require_target(*kind, {}, {}), doctest::Contains("has a fifth dimension"));
+      continue;
+    }
+    const bool spinors = kind->components == spinor_components;
+    const Coord extents = spinors ? Coord{2, 2, 2, 4} : Coord{4, 4, 4, 4};
+    const RunOperator made = kind->with_any_links(reference::near_unit_gauge(extents, seed, 0.4), {});
+    const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
+    const double mass = battery::HermitianOperator(whole, *made.action, 1).mass();
+    for (const app::ModesOf of : {app::ModesOf::even_odd, app::ModesOf::gamma5}) {
+      if (of == app::ModesOf::gamma5 && (!spinors || kind->sequential_mass(0.1) != 0.1)) {
+        CHECK_THROWS_WITH(app::require_target(*kind, {}, {.of = of}), doctest::Contains("operator: gamma5, and "));
+        continue;
+      }
+      of_gamma5 += of == app::ModesOf::gamma5 ? 1 : 0;
+      const app::EigenOperator of_dense(*made.action, whole, mass, Schur::asymmetric, {.block = 8}, false, {.of = of});
+      const int parity = (*of_dense).parity();
+      const SmallMatrix matrix = dense(*of_dense);
+      CHECK((matrix - matrix.adjoint()).cwiseAbs().maxCoeff() < 1e-12);
+      const Eigen::VectorXd all = Eigen::SelfAdjointEigenSolver<SmallMatrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+      std::vector<double> expected(all.begin(), all.end());
+      std::sort(expected.begin(), expected.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      for (const app::SpectrumEnd end : {app::SpectrumEnd::lowest, app::SpectrumEnd::highest}) {
+        if (end == app::SpectrumEnd::highest) std::reverse(expected.begin(), expected.end());
+        if (of == app::ModesOf::even_odd && end == app::SpectrumEnd::lowest) continue;  // above
+        for (const Precision basis : {Precision::double_, Precision::single}) {
+          const std::string what = fmt::format("{} {}, basis in {}", app::name_of(of), app::name_of(end), name_of(basis));
+          INFO(what);
+          const EigenSettings settings{.modes = 10, .block = 4, .basis_precision = basis};
+          const app::EigenOperator a(*made.action, whole, mass, Schur::asymmetric, settings, false, {of, end});
+          BlockLanczos lanczos = a.lanczos(settings);
+          const EigenResult result = lanczos.solve();
+          REQUIRE(result.converged);
+          const std::vector<HostField> vectors = battery::extracted(lanczos, settings.modes);
+          int negative = 0;
+          for (std::size_t i = 0; i < vectors.size(); ++i) {
+            INFO("mode " << i);
+            CHECK(result.values[i] == doctest::Approx(expected[i]).epsilon(1e-11));
+            CHECK(result.residuals[i] < settings.tolerance);
+            negative += result.values[i] < 0 ? 1 : 0;
+            const Eigen::VectorXcd v = flat(vectors[i], parity);
+            CHECK((matrix * v - result.values[i] * v).norm() < 1.1 * settings.tolerance);
+            for (std::size_t j = 0; j < i; ++j) CHECK(std::abs(flat(vectors[j], parity).dot(v)) < 1e-11);
+          }
+          MESSAGE(std::string(kind->name) << " " << what << ": " << negative << " of 10 negative, " << result.state.restarts
+                                          << " restarts, " << result.state.applications << " applications");
+        }
+      }
+    }
+  }
+  CHECK(of_gamma5 >= 2);
 }
 
 TEST_CASE("modes have the same bits for every cut, policy and number of workers, and after an interruption") {

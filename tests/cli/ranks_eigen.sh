@@ -17,6 +17,11 @@ for grid in 1,1,1,2 2,1,1,2; do
   ranks $count "${solve[@]}" --json several.json --deflate several.h5 --ranks $grid || { got=$?; cat stderr.txt; die "a deflated solve on ranks $grid: exit code $got"; }
   cmp <(history one.json) <(history several.json) || die "the deflated solve depends on the ranks $grid"
 done
+# Of gamma_5 M, on all sites.
+gamma5=(eigen --gauge lattice.ildg --kappa 0.13 --operator gamma5 --modes 4 --threads 1 --no-tune)
+expect 0 '^wrote one_gamma5.h5' "${gamma5[@]}" --out one_gamma5.h5
+ranks 2 "${gamma5[@]}" --out several.h5 --ranks 1,1,1,2 || { got=$?; cat stderr.txt; die "eigen of gamma_5 M on ranks 1,1,1,2: exit code $got"; }
+cmp one_gamma5.h5 several.h5 || die "modes of gamma_5 M depend on the ranks 1,1,1,2"
 # SciDAC files.
 ranks 2 eigen "${common[@]}" --modes 8 --out several.lime --ranks 1,1,1,2 || { got=$?; cat stderr.txt; die "eigen on ranks 1,1,1,2: exit code $got"; }
 cmp one.lime several.lime || die "the modes of a SciDAC file depend on the ranks 1,1,1,2"

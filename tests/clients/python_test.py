@@ -167,6 +167,24 @@ class Solves(Package):
             with qs.read_eigenvectors(block, folder / "modes.h5") as E:
                 self.refused("blockcg in half precision", "precision", lambda: block.deflate(E))
 
+    def test_gamma5(self) -> None:
+        with tempfile.TemporaryDirectory() as name, qs.wilson(self.U, kappa=0.12) as D:
+            file = pathlib.Path(name) / "modes.h5"
+            with qs.eigenvectors(D, modes=6, operator="gamma5") as E:
+                self.assertTrue((E.values < 0).any() and (E.values > 0).any())
+                np.testing.assert_array_equal(np.abs(E.values), np.sort(np.abs(E.values)))
+                self.assertLess(E.residuals.max(), 1e-10)
+                E.write(file)
+                with qs.read_eigenvectors(D, file) as again:
+                    np.testing.assert_array_equal(again.values, E.values)
+                self.refused("those of another operator", "vectors", lambda: D.deflate(E))
+            with qs.eigenvectors(D, modes=6, operator="gamma5", end="highest") as high:
+                np.testing.assert_array_equal(np.abs(high.values), np.sort(np.abs(high.values))[::-1])
+            self.refused("'gamma4' is unknown", "operator", lambda: qs.eigenvectors(D, modes=6, operator="gamma4"))
+            self.refused("'middle' is unknown", "end", lambda: qs.eigenvectors(D, modes=6, end="middle"))
+        with qs.naive(self.U, mass=0.1) as D:
+            self.refused("the vectors of naive have no spin", "operator", lambda: qs.eigenvectors(D, modes=6, operator="gamma5"))
+
     def test_recycling(self) -> None:
         b = random_vectors(3, 3, 17)
         with qs.naive(self.U, mass=0.01, recycle=16) as D:

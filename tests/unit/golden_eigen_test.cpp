@@ -2,6 +2,7 @@
 #include "codelets/actions/action_kind.hpp"
 #include "runtime/graph/session.hpp"
 #include "solvers/eigen/lanczos.hpp"
+#include "solvers/gamma5_operator.hpp"
 #include "solvers/squared_system.hpp"
 #include "tests/unit/reference_golden.hpp"
 
@@ -16,8 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-/// The lowest eight of an action on a configuration.
-std::vector<double> lowest(const HostGauge& gauge, const char* action, SettingValues values, Schur schur = Schur::asymmetric) {
+/// The lowest eight of an action on a configuration; gamma5: of gamma_5 M.
+std::vector<double> lowest(const HostGauge& gauge, const char* action, SettingValues values, Schur schur = Schur::asymmetric,
+                           bool gamma5 = false) {
   runtime::Session& session = runtime::Session::current();
   const ActionKind& kind = kind_named(action);
   const runtime::Decomposition whole(gauge.extents, {1, 1, 1, 1}, 1);
@@ -29,8 +31,10 @@ std::vector<double> lowest(const HostGauge& gauge, const char* action, SettingVa
   const auto prepared = made.action->in_precision(whole, {.schur = schur, .speed = {.measure = false}});
   const auto system = prepared->system(settings.block, same_for_all(kind.is_hermitian ? 0 : prepared->own_mass().value()));
   if (kind.is_hermitian) return BlockLanczos(*system, settings).solve().values;
-  SquaredSystem squared(*system);
-  const EigenResult result = BlockLanczos(squared, settings).solve();
+  std::unique_ptr<Gamma5Operator> h;
+  if (gamma5) h = std::make_unique<Gamma5Operator>(*system);
+  SquaredSystem squared(gamma5 ? static_cast<LinearOperator&>(*h) : *system);
+  const EigenResult result = BlockLanczos(squared, settings, h.get()).solve();
   CHECK(*std::max_element(result.residuals.begin(), result.residuals.end()) < 1e-10);
   return result.values;
 }
@@ -45,7 +49,7 @@ void check(const std::vector<double>& found, const json& known) {
 
 }  // namespace
 
-TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered, Wilson's and clover's even-odd operators") {
+TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered, Wilson's and clover's even-odd operators, and of gamma_5 M") {
   const auto data = reference::data_directory("golden eigenvalues");
   if (!data || !std::filesystem::exists(*data / "golden-2.json")) return;
   const json golden = reference::read_json(*data / "golden-2.json");
@@ -68,13 +72,22 @@ TEST_CASE("golden: lowest eigenvalues of HISQ, naive staggered, Wilson's and clo
       check(lowest(gauge, "naive", {}), known["staggered_naive_minus_D2_even_lowest8"]);
     }
     for (const auto& [what, values] : known.items()) {
-      if (!what.starts_with("schur_") || !what.ends_with("lowest8")) continue;
+      const bool gamma5 = what.starts_with("g5M_full_smallest8");
+      if (!gamma5 && (!what.starts_with("schur_") || !what.ends_with("lowest8"))) continue;
       CAPTURE(what);
       const double kappa = std::stod(what.substr(what.find("_k") + 2)), csw = std::stod(what.substr(what.find("_csw") + 4));
       const Schur schur = what.starts_with("schur_sym") ? Schur::symmetric : Schur::asymmetric;
-      check(csw > 0 ? lowest(gauge, "clover", {{"kappa", kappa}, {"csw", csw}}, schur) : lowest(gauge, "wilson", {{"kappa", kappa}}, schur),
+      check(csw > 0 ? lowest(gauge, "clover", {{"kappa", kappa}, {"csw", csw}}, schur, gamma5)
+                    : lowest(gauge, "wilson", {{"kappa", kappa}}, schur, gamma5),
             values);
     }
+  }
+  {
+    const HostGauge gauge = format::read_gauge(*data / "other/weak_field.lime").gauge;
+    constexpr double mass = -1.4, kappa = 1 / (2 * (mass + 4));  // H_w is (mass + 4) gamma_5 M
+    std::vector<double> found = lowest(gauge, "wilson", {{"kappa", kappa}}, Schur::asymmetric, true);
+    for (double& lambda : found) lambda *= mass + 4;
+    check(found, golden["eig.weak_field_Hw_mass-1.4.ap"]["smallest8"]);
   }
 }
 

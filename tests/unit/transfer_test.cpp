@@ -491,12 +491,10 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
   CHECK_THROWS_AS(transfer::load(two, unlike), ShapeError);
   CHECK_THROWS_AS(transfer::store(unlike, two), ShapeError);
   const Field even_part(whole_lattice, 0, spinor_components, 1), odd_part(whole_lattice, 1, spinor_components, 1);
-  const Field all(whole_lattice, both_parities, spinor_components, 1);
   const VectorArrays first = VectorArrays::to_read(std::span(unlike).first(1));
   CHECK_NOTHROW(transfer::load({even_part, odd_part}, first));
   CHECK_THROWS_AS(transfer::load({odd_part, even_part}, first), ShapeError);
   CHECK_THROWS_AS(transfer::load({even_part, odd}, first), ShapeError);
-  CHECK_THROWS_AS(transfer::load(all, first), ShapeError);
   HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
   CHECK_THROWS_AS(transfer::load_links(links, others, gauge), ShapeError);
   gauge = reference::unit_gauge(extents);

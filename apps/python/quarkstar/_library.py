@@ -73,7 +73,7 @@ class ApplyOptions(_Sized):
 class EigenOptions(_Sized):
     _fields_ = [("struct_size", c_size_t), ("modes", c_int), ("tolerance", c_double), ("block", c_int), ("basis", c_int), ("degree", c_int),
                 ("window_low", c_double), ("window_high", c_double), ("store", c_char_p), ("basis_precision", c_char_p),
-                ("basis_memory", c_char_p)]
+                ("basis_memory", c_char_p), ("operator_name", c_char_p), ("end", c_char_p)]
 
 
 _handle = c_void_p

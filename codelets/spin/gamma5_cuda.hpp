@@ -1,0 +1,20 @@
+#pragma once
+#include "runtime/gpu/cuda.hpp"
+
+#include <cstdint>
+
+namespace quarkstar {
+
+/// Spinors lie in groups (codelets/field/field.hpp), each with the numbers of spins 0 and 1 in its first half, those of spins 2 and 3 in
+/// its second, in every layout.
+struct Gamma5Task {
+  std::int64_t groups, half;  ///< numbers of half a group
+  std::int64_t offset;        ///< of the first number in out
+};
+
+namespace cuda {
+
+void launch_gamma5(double* out, const double* in, const Gamma5Task& task, runtime::CudaStream stream);
+
+}  // namespace cuda
+}  // namespace quarkstar
