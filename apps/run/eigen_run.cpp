@@ -144,6 +144,17 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
   json["restarts"] = report.result.state.restarts;
   json["applications"] = report.result.state.applications * run.settings.block;
   json["seconds"] = report.seconds;
+  if (const auto& measured = report.break_even) {
+    const auto row = [](const BreakEven::Solve& solve) {
+      return nlohmann::ordered_json{{"iterations", solve.iterations}, {"seconds", solve.seconds}};
+    };
+    const std::optional<double> paid = measured->right_hand_sides(report.seconds);
+    json["break_even"] = {{std::string(run.config.action->mass_key), report.mass},
+                          {"tolerance", measured->tolerance},
+                          {"without", row(measured->without)},
+                          {"with", row(measured->with)},
+                          {"right_hand_sides", paid ? nlohmann::ordered_json(*paid) : nullptr}};
+  }
   json["eigenvalues"] = report.result.values;
   json["residuals"] = report.residuals;
   AtomicFile file(path);
@@ -198,6 +209,7 @@ EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, Line
 
 EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition& decomposition, double mass, Schur schur,
                              const EigenSettings& settings, bool tune, EigenTarget target) {
+  mass_ = mass;
   const int block = settings.block;
   ActionRequest request{Precision::double_, 18, schur, {}, {.vectors = block}};
   request.speed.measure = tune;
@@ -221,6 +233,20 @@ EigenOperator::EigenOperator(const Action& action, const runtime::Decomposition&
     reflected_ = std::make_unique<ReflectedOperator>(*positive_, upper_end(*positive_, settings));
     positive_ = reflected_.get();
   }
+}
+
+std::optional<BreakEven> EigenOperator::break_even(const BlockLanczos& solved, const EigenResult& result, double mass,
+                                                   const std::function<bool()>& goes_on) const {
+  const std::unique_ptr<EvenOdd> one = prepared_->system(1, same_for_all(mass));
+  std::unique_ptr<SquaredSystem> squared;
+  if (squared_) squared = std::make_unique<SquaredSystem>(*one);
+  const double shift = squared_ ? 0 : prepared_->shift_between(mass, mass_).value();
+  const Eigen::ArrayXd inverse =
+      (Eigen::Map<const Eigen::ArrayXd>(result.values.data(), static_cast<Eigen::Index>(result.values.size())) + shift).inverse();
+  constexpr double tolerance = 1e-10;
+  return measure_break_even(
+      squared ? static_cast<LinearOperator&>(*squared) : *one,
+      [&](const Field& x, const Field& b) { solved.combine(x, inverse.matrix().asDiagonal() * solved.products(b)); }, tolerance, goes_on);
 }
 
 BlockLanczos EigenOperator::lanczos(const EigenSettings& settings) const { return {*positive_, settings, of_}; }
@@ -292,6 +318,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   const std::unique_ptr<RunProgress> bar = watch.progress("eigenvectors", 1);
   const double start = runtime::now_us();
   bool stopped = false, has_restart = false;
+  std::int64_t done_before = 0;
   double saved_at = start, save_seconds = 0;  // the last restart file, and how long it took
   report.result = lanczos.solve(
       [&](const LanczosState& state, int converged) {
@@ -301,7 +328,12 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
         stopped = interrupted_anywhere(watch);
         return !stopped;
       },
-      {.load = [&](LanczosState& state, Basis& basis, const Field& next) { return has_restart = restart.load(state, basis, next); },
+      {.load =
+           [&](LanczosState& state, Basis& basis, const Field& next) {
+             has_restart = restart.load(state, basis, next);
+             done_before = state.applications;
+             return has_restart;
+           },
        .save =
            [&](const LanczosState& state, const Basis& basis, const Field& next) {
              // A basis of a gigabyte takes seconds to write, which a GPU needs for several restarts.
@@ -316,6 +348,8 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
              save_seconds = 1e-6 * (saved_at - begin);
            }});
   report.seconds = (runtime::now_us() - start) * 1e-6;
+  const std::int64_t done = report.result.state.applications;
+  if (done > done_before) report.seconds *= static_cast<double>(done) / static_cast<double>(done - done_before);
   if (stopped) throw Interrupted{has_restart ? run.out + ".restart" : ""};
   bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
                                 report.result.state.applications * run.settings.block));
@@ -324,6 +358,10 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   report.residuals = header.residuals;
   write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();
+  if (run.target.of == ModesOf::even_odd && run.target.end == SpectrumEnd::lowest) {
+    report.mass = config.masses().front();
+    report.break_even = operation.break_even(lanczos, report.result, report.mass, [&] { return !watch.interrupted(); });
+  }
   const auto is_on_gpu = [&](int block) { return decomposition.block(block).owner < session.gpu_count(); };
   if (!job.any(std::ranges::any_of(decomposition.local(), is_on_gpu))) run.basis_memory = BasisMemory::host;  // CPUs have no other
   job.on_root([&] {

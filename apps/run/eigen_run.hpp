@@ -4,6 +4,7 @@
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
 #include "codelets/actions/action.hpp"
+#include "solvers/eigen/break_even.hpp"
 #include "solvers/eigen/lanczos.hpp"
 #include "solvers/eigen/reflected_operator.hpp"
 #include "solvers/gamma5_operator.hpp"
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -35,6 +37,9 @@ class EigenOperator {
   LinearOperator& operator*() const { return *of_; }
   /// Outlived by this.
   BlockLanczos lanczos(const EigenSettings& settings) const;
+  /// Of a solve for the lowest modes of A that converged, for a right-hand side of this mass (kappa): A of one vector, shifted by it.
+  std::optional<BreakEven> break_even(const BlockLanczos& solved, const EigenResult& result, double mass,
+                                      const std::function<bool()>& goes_on) const;
 
  private:
   std::unique_ptr<PreparedAction> prepared_;
@@ -42,6 +47,7 @@ class EigenOperator {
   std::unique_ptr<Gamma5Operator> gamma5_;
   std::unique_ptr<SquaredSystem> squared_;
   std::unique_ptr<ReflectedOperator> reflected_;
+  double mass_;
   LinearOperator *positive_, *of_;  ///< what the lowest modes are computed of, and whose they are
 };
 
@@ -55,7 +61,9 @@ struct EigenReport {
   EigenResult result;
   std::string problem;
   std::vector<double> residuals;  ///< of the vectors as they are stored
-  double seconds = 0;             ///< of the eigenvectors alone
+  double seconds = 0;  ///< of the eigenvectors alone; of a solve that went on those of this job, and as many for what came before
+  double mass = 0;     ///< for which break_even is
+  std::optional<BreakEven> break_even = {};  ///< of the lowest modes of A
 };
 
 /// Computes the modes and writes `out`, and the JSON where one is wanted. planned: once it is clear what runs where. Under MPI all

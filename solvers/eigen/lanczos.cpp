@@ -382,6 +382,10 @@ bool BlockLanczos::refine(EigenResult& result, const EigenProgress& progress) {
   return true;
 }
 
+SmallMatrix BlockLanczos::products(const Field& w) const {
+  return modes_.leftCols(settings_.modes).adjoint() * (refined_ ? *refined_ : basis_).products(w);
+}
+
 void BlockLanczos::combine(const Field& out, const SmallMatrix& c) const {
   (refined_ ? *refined_ : basis_).combine(out, modes_.leftCols(settings_.modes) * c);
 }

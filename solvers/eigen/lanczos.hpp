@@ -92,7 +92,8 @@ class BlockLanczos {
   EigenResult solve(const EigenProgress& progress = {}, const EigenSnapshots& snapshots = {});
   /// Step 1 alone: a number above A's spectrum, as far as a few steps can tell.
   double upper_end();
-  /// out = V c, V the N vectors of a solve that converged, in the order of its values.
+  /// V^+ w, and out = V c, V the N vectors of a solve that converged, in the order of its values.
+  SmallMatrix products(const Field& w) const;
   void combine(const Field& out, const SmallMatrix& c) const;
   /// to <- mode `first` and those behind it, a block, zeros behind the last.
   void extract(const Field& to, int first) const;
