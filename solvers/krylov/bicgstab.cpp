@@ -44,6 +44,8 @@ class Bicgstab : public RecurrenceOn<State, 2, 2> {
 }  // namespace
 }  // namespace bicgstab_steps
 
-NamedKrylovSolver bicgstab_solver() { return solver_by<bicgstab_steps::Bicgstab>({.name = "bicgstab", .any_operator = true}); }
+NamedKrylovSolver bicgstab_solver() {
+  return solver_by<bicgstab_steps::Bicgstab>({.name = "bicgstab", .any_operator = true, .known_gain2 = gain2_of_m});
+}
 
 }  // namespace quarkstar

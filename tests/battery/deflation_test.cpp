@@ -162,6 +162,7 @@ TEST_CASE("Wilson: modes of Mh^+ Mh deflate every solver, and no other kappa") {
       CHECK(std::sqrt(reference::norm2(b - reference::wilson(gauge, parameters.kappa, battery::to_reference(after))) /
                       reference::norm2(b)) < 1.01e-10);
       if (std::string_view(solver) == "cgnr" && precision == Precision::double_) CHECK(2 * with.iterations <= without.iterations);
+      if (std::string_view(solver) != "cgnr") CHECK(2 * with.iterations <= without.iterations);
       CHECK_THROWS_WITH(deflated.solve(source, 0.12, after),
                         doctest::Contains("deflate: eigenvectors of the operator with mass (or kappa) 0.1275 do not serve 0.12"));
     }

@@ -1,4 +1,5 @@
 // Eigenvectors on a GPU: the bits of CPUs, also where the GPU's memory does not hold the basis.
+#include "solvers/gamma5_operator.hpp"
 #include "tests/battery/eigen_support.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -58,6 +59,31 @@ TEST_CASE("modes have the bits of a CPU on a GPU whose memory does not hold the 
       for (std::size_t v = 0; v < cpu.vectors.size(); ++v) CHECK(battery::same_bits(gpu.vectors[v], cpu.vectors[v]));
     }
   }
+}
+
+TEST_CASE("modes of gamma_5 M have the bits of a CPU") {
+  QUARKSTAR_NEEDS_GPU("gpu gamma_5 M");
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 4, 4, 8};
+  const EigenSettings settings{.modes = 6, .tolerance = 1e-8};
+  const RunOperator made = kind_named("wilson").with_any_links(reference::near_unit_gauge(extents, seed, 0.4), {});
+  const auto solved_on = [&](const runtime::SessionOptions& options) {
+    const runtime::Session session(options);
+    const auto prepared = made.action->in_precision(runtime::Decomposition(extents, {1, 1, 1, 1}, 1),
+                                                    {.speed = {.vectors = settings.block, .measure = false}});
+    const auto system = prepared->system(settings.block, same_for_all(prepared->own_mass().value()));
+    Gamma5Operator h(*system);
+    SquaredSystem squared(h);
+    BlockLanczos lanczos(squared, settings, &h);
+    Outcome outcome{lanczos.solve(), {}};
+    outcome.vectors = battery::extracted(lanczos, settings.modes);
+    return outcome;
+  };
+  const Outcome cpu = solved_on({.cuda_workers = 0}), gpu = solved_on({.cuda_workers = 1, .devices = "cuda"});
+  REQUIRE(cpu.result.converged);
+  CHECK(gpu.result.values == cpu.result.values);
+  CHECK(gpu.result.residuals == cpu.result.residuals);
+  for (std::size_t v = 0; v < cpu.vectors.size(); ++v) CHECK(battery::same_bits(gpu.vectors[v], cpu.vectors[v]));
 }
 
 }  // namespace eigen_test
