@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <random>
 
+namespace rank_times_test {
+
 using namespace quarkstar;
 using namespace quarkstar::runtime::simulate;
 using runtime::LaneSchedule;
@@ -233,3 +235,5 @@ TEST_CASE("more latency and less bandwidth are never faster") {
     for (const double factor : {0.9, 0.5, 0.01}) CHECK(slower(bandwidth, factor) >= usual);
   CHECK(slower(&Machine::network_us, 2) > usual);
 }
+
+}  // namespace rank_times_test
