@@ -94,7 +94,7 @@ void require_room(Operator& op, EigenSettings& settings, app::EigenTarget target
   settings.basis_in_host_memory = memory == app::BasisMemory::host;
   app::count_basis(config, settings, target);
   constexpr bool scidac = true;  // which file will be written nobody knows yet
-  app::set_host_vectors(config, app::host_vectors_of_writing(scidac, settings.block) +
+  app::set_host_vectors(config, app::host_vectors_of_writing(scidac, settings.block, target.parities()) +
                                     app::host_vectors_of(settings.modes, op.kind().components, target.parities(), stored));
   op.require_room_for(config);
 }

@@ -288,7 +288,8 @@ qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *optio
 qs_status qs_eigenvectors_read(qs_operator *op, const char *path, qs_eigenvectors **vectors);
 qs_status qs_eigenvectors_write(const qs_eigenvectors *vectors, const char *path);
 int qs_eigenvectors_count(const qs_eigenvectors *vectors);
-/* lambda, |lambda| ascending (of the highest: descending), and |A v - lambda v| of the vectors as they are kept: so many of each. Valid until the vectors are freed. */
+/* lambda, |lambda| ascending to rounding (of the highest: descending), and |A v - lambda v| of the vectors as they are kept: so many of each.
+ * Valid until the vectors are freed. */
 const double *qs_eigenvectors_values(const qs_eigenvectors *vectors);
 const double *qs_eigenvectors_residuals(const qs_eigenvectors *vectors);
 void qs_eigenvectors_free(qs_eigenvectors *vectors);

@@ -207,9 +207,9 @@ int host_vectors(const RunConfig& config) {
   return std::max(number_in(config, host_key), null_vectors);
 }
 void set_host_vectors(RunConfig& config, int vectors) { config.settings.insert_or_assign(std::string(host_key), vectors); }
-int host_vectors_of_writing(bool scidac, int block) {
-  const int unpacked = scidac ? 2 : 0;    // the mode and its bytes
-  return (3 * block + 1) / 2 + unpacked;  // half of them as they are stored
+int host_vectors_of_writing(bool scidac, int block, int parities) {
+  const int unpacked = scidac ? 2 : 0;                   // the mode and its bytes
+  return block + (parities * block + 1) / 2 + unpacked;  // as they are computed, and the sites that are stored
 }
 void count_projector(RunConfig& config, const EigenHeader& header) {
   const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));

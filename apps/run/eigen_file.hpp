@@ -64,7 +64,7 @@ const char* name_of(BasisMemory memory);
 int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
 /// Of write_eigen_file() with blocks of so many. scidac: is_scidac_name() of the file.
-int host_vectors_of_writing(bool scidac, int block);
+int host_vectors_of_writing(bool scidac, int block, int parities);
 
 /// What identifies eigenvectors: their operator, which is the even-odd system's where that is hermitian, without mass; Mh^+ Mh with its
 /// mass and Schur complement; or gamma_5 M with its mass; and the end of its spectrum. made: with its equation.

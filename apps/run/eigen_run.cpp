@@ -148,7 +148,7 @@ void write_json(const std::string& path, const EigenReport& report, const EigenR
     const auto row = [](const BreakEven::Solve& solve) {
       return nlohmann::ordered_json{{"iterations", solve.iterations}, {"seconds", solve.seconds}};
     };
-    const std::optional<double> paid = measured->right_hand_sides(report.seconds);
+    const std::optional<double> paid = measured->right_hand_sides(report.seconds_of_all);
     json["break_even"] = {{std::string(run.config.action->mass_key), report.mass},
                           {"tolerance", measured->tolerance},
                           {"without", row(measured->without)},
@@ -260,7 +260,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   config.solver.link_reals = 18;
   run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
   count_basis(config, run.settings, run.target);
-  set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block));
+  set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block, run.target.parities()));
   config.nrhs = run.settings.block;
   config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;
@@ -347,9 +347,9 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
              saved_at = runtime::now_us();
              save_seconds = 1e-6 * (saved_at - begin);
            }});
-  report.seconds = (runtime::now_us() - start) * 1e-6;
+  report.seconds = report.seconds_of_all = (runtime::now_us() - start) * 1e-6;
   const std::int64_t done = report.result.state.applications;
-  if (done > done_before) report.seconds *= static_cast<double>(done) / static_cast<double>(done - done_before);
+  if (done > done_before) report.seconds_of_all *= static_cast<double>(done) / static_cast<double>(done - done_before);
   if (stopped) throw Interrupted{has_restart ? run.out + ".restart" : ""};
   bar->step_done(0, fmt::format("{} modes, {} restarts, {} applications", run.settings.modes, report.result.state.restarts,
                                 report.result.state.applications * run.settings.block));
@@ -359,8 +359,13 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   write_eigen_file(run.out, header, run.settings.modes, run.settings.block, decomposition.part(), modes);
   restart.remove();
   if (run.target.of == ModesOf::even_odd && run.target.end == SpectrumEnd::lowest) {
+    report.serves_solves = true;
     report.mass = config.masses().front();
-    report.break_even = operation.break_even(lanczos, report.result, report.mass, [&] { return !watch.interrupted(); });
+    // Solves that take longer than finding the modes did tell nothing that one has to wait for.
+    constexpr double least_patience = 10;
+    const double begin = runtime::now_us(), patience = std::max(least_patience, report.seconds_of_all);
+    report.break_even = operation.break_even(lanczos, report.result, report.mass,
+                                             [&] { return !watch.interrupted() && 1e-6 * (runtime::now_us() - begin) < patience; });
   }
   const auto is_on_gpu = [&](int block) { return decomposition.block(block).owner < session.gpu_count(); };
   if (!job.any(std::ranges::any_of(decomposition.local(), is_on_gpu))) run.basis_memory = BasisMemory::host;  // CPUs have no other

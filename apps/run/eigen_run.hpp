@@ -60,10 +60,12 @@ struct EigenReport {
   RunReport run;
   EigenResult result;
   std::string problem;
-  std::vector<double> residuals;  ///< of the vectors as they are stored
-  double seconds = 0;  ///< of the eigenvectors alone; of a solve that went on those of this job, and as many for what came before
-  double mass = 0;     ///< for which break_even is
-  std::optional<BreakEven> break_even = {};  ///< of the lowest modes of A
+  std::vector<double> residuals;             ///< of the vectors as they are stored
+  double seconds = 0;                        ///< that finding the modes took in this job
+  double seconds_of_all = 0;                 ///< of a solve that went on: with as many for each application of the jobs before
+  bool serves_solves = false;                ///< they are the lowest modes of A: break_even was to be measured
+  double mass = 0;                           ///< for which it is
+  std::optional<BreakEven> break_even = {};  ///< none where it took longer than the modes
 };
 
 /// Computes the modes and writes `out`, and the JSON where one is wanted. planned: once it is clear what runs where. Under MPI all

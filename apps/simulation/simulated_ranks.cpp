@@ -54,7 +54,7 @@ void add_scaling_flags(CLI::App& app, ScalingOptions& options) {
       ->type_name("X,Y,Z,T");
   app.add_option_function<std::string>(
          "--per-gpu", [&options](const std::string& value) { options.part = coord_of_flag("--per-gpu", value, 2); },
-         "Sites that each GPU has (default 32,32,32,32, where --lattice is not given)")
+         "As many sites for each GPU as these extents have (default 32,32,32,32, where --lattice is not given)")
       ->type_name("X,Y,Z,T");
   app.add_flag("--json", options.json, "Print JSON");
   app.allow_extras();

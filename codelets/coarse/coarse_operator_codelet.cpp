@@ -238,6 +238,11 @@ void submit_pack(runtime::Halo& faces, const Field& in, const runtime::Guard& gu
                   {.owner = geometry.block().owner, .block = b, .urgent = true, .role = runtime::role_of(guard.when)});
 }
 
+/// Of vectors at a site of a face.
+std::size_t face_bytes(const Lattice& lattice, int components, int vectors) {
+  return FaceFormat{2 * components * vectors, true}.bytes(lattice.precision());
+}
+
 }  // namespace
 
 CoarseMatrices::CoarseMatrices(const Aggregates& aggregates) : lattice_(aggregates.coarse()), components_(aggregates.components()) {
@@ -313,7 +318,7 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
   const FullField columns = fine_vectors(), images = fine_vectors();
   const FullField parts = aggregates.coarse_field(n);
-  runtime::Halo faces = make_faces(*lattice_, FaceFormat{2 * components_ * n, true}.bytes(lattice_->precision()), "coarse columns");
+  runtime::Halo faces = make_faces(*lattice_, face_bytes(*lattice_, components_, n), "coarse columns");
   eliminated_ = false;
   const auto on_both_parities = [&](const auto& apply) {
     submit_together([&] {
@@ -341,8 +346,7 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
 CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors)
     : matrices_(matrices),
       vectors_(vectors),
-      faces_(make_faces(*matrices.lattice(), FaceFormat{2 * matrices.components() * vectors, true}.bytes(matrices.lattice()->precision()),
-                        "coarse faces")),
+      faces_(make_faces(*matrices.lattice(), face_bytes(*matrices.lattice(), matrices.components(), vectors), "coarse faces")),
       sums_(static_cast<int>(matrices.lattice()->local_blocks().size()), 3 * vectors),
       half_(matrices.lattice(), matrices.components(), vectors) {}
 

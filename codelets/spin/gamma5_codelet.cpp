@@ -41,15 +41,15 @@ const runtime::Codelet& gamma5_codelet() {
 
 void apply_gamma5(const Field& out, const Field& in) {
   const Lattice& lattice = *in.lattice();
-  const bool to_both = out.parity() == both_parities && in.parity() != both_parities;
-  if (&out == &in || out.lattice() != in.lattice() || (out.parity() != in.parity() && !to_both) || in.components() != spinor_components ||
-      out.components() != in.components() || out.vectors() != in.vectors() || lattice.precision() != Precision::double_)
-    throw ShapeError("apply_gamma5", "fields that are no two of spinors in double precision, of one lattice and parity");
+  if (out.lattice() != in.lattice() || out.parity() != both_parities || in.parity() == both_parities ||
+      in.components() != spinor_components || out.components() != in.components() || out.vectors() != in.vectors() ||
+      lattice.precision() != Precision::double_)
+    throw ShapeError("apply_gamma5", "no spinors of one parity and of both in double precision, on one lattice");
   for (const int b : lattice.local_blocks()) {
     Gamma5Task task{};
     task.groups = in.outer_sites(b) / lattice.slices() * in.groups();
     task.half = in.reals() / 2 * in.width();
-    task.offset = to_both && in.parity() == 1 ? 2 * task.groups * task.half : 0;
+    task.offset = in.parity() == 1 ? 2 * task.groups * task.half : 0;
     runtime::submit(gamma5_codelet(), task,
                     {task.offset > 0 ? runtime::inout(out.block(b)) : runtime::out(out.block(b)), runtime::in(in.block(b))},
                     {0, 2 * in.block_bytes(b)}, placement_of(lattice.block(b)));

@@ -30,7 +30,7 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string& obstacle, std::uint6
       device_(device),
       patience_ns_(patience_ns),
       usable_(simulate::stands_for_ranks() && obstacle.empty()),
-      verdict_("through host memory: this build has no GPU code") {}
+      verdict_(usable_ ? "simulated" : "through host memory: this build has no GPU code") {}
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t, std::size_t, std::span<const std::uint64_t>) { return nullptr; }
 void free_kept_pieces(Job&) {}
 std::byte* host_memory_of_gpu(std::size_t) { return nullptr; }

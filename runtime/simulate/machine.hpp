@@ -58,7 +58,7 @@ struct Machine {
   bool proxy = false;                        ///< GPUs of several nodes exchange faces and sums through threads of their hosts
   int node_links = 1;                        ///< network links of a node, each with network_gbs; its GPUs share them
   double flag_us = 0;     ///< until one of a GPU and a thread of its host sees what the other has written into host memory
-  double message_us = 0;  ///< what that thread takes for a message at either end, one after the other
+  double message_us = 0;  ///< what that thread takes for a message at either end; messages of one GPU leave one after the other
 
   double submit_us = 0, handle_us = 0;  ///< of the submitting thread, per task and per handle of it
   double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, per step

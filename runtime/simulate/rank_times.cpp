@@ -159,7 +159,7 @@ std::vector<Interval> rank_times(const RankBatch& batch, const Machine& node, co
 }
 
 void stand_for_ranks(const Machine& node, int count) { stood_for = {node, count, {1, 1, 1, count}}; }
-bool stands_for_ranks() { return stood_for.has_value(); }
+bool has_stood_for() { return stood_for.has_value(); }
 int ranks_stood_for() { return stood_for.value().count; }
 const Machine& node_of_ranks() { return stood_for.value().node; }
 void set_rank_grid(const Coord& ranks) { stood_for.value().grid = ranks; }

@@ -4,6 +4,7 @@
 #include "runtime/cut/coord.hpp"
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/machine.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -61,8 +62,12 @@ double host_sum_us(const Machine& node, int nodes);
 // ---- the process that stands for all ranks
 /// From here on it is the first of so many ranks that are alike; `node`: what each node has. Nobody answers its messages.
 void stand_for_ranks(const Machine& node, int count);
-/// Whether it does. Always false in a real run.
-bool stands_for_ranks();
+bool has_stood_for();
+/// Whether it does. Real runs have no code for it.
+inline bool stands_for_ranks() {
+  if constexpr (active) return has_stood_for();
+  else return false;
+}
 int ranks_stood_for();
 const Machine& node_of_ranks();
 /// The grid of the ranks, once it is known.

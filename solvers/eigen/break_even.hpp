@@ -20,9 +20,11 @@ struct BreakEven {
   std::optional<double> right_hand_sides(double seconds) const;
 };
 
-/// Solves A x = b for one b of noise, from zero and from x = known(b), the modes' part of the solution: measured, each the second time
-/// where the first one warms up. a: hermitian and positive, of one vector, in double precision. Waits. None where `goes_on` says false, or
-/// one does not converge.
+/// Vectors that measuring holds at most: four of its own, three of conjugate gradient, two of a second even-odd system and its square.
+inline constexpr int fields_of_break_even = 9;
+
+/// Solves A x = b for one b of noise, from zero and from x = known(b), the modes' part of the solution: measured, after one that warms up.
+/// a: hermitian and positive, of one vector, in double precision. Waits. None where `goes_on` says false, or one does not converge.
 std::optional<BreakEven> measure_break_even(LinearOperator& a, const std::function<void(const Field& x, const Field& b)>& known,
                                             double tolerance, const std::function<bool()>& goes_on);
 

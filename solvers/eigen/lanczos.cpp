@@ -94,9 +94,10 @@ int fields_on_device(const EigenSettings& settings, int components) {
 int fields_for(const EigenSettings& settings, int components) {
   const auto held = [&](int vectors) { return basis_in_doubles(vectors, settings.block, components, settings.basis_precision); };
   const int kept = kept_for(settings), sums = settings.basis_in_host_memory ? Basis::rotated_together : 1;
-  const int rotation = held(basis_for(settings) + kept), refined = needs_refining(settings) ? held(kept) + settings.modes : 0;
+  const int rotation = held(basis_for(settings) + kept),
+            refined = needs_refining(settings) ? held(kept) + whole_blocks(settings.modes, settings.block) + settings.block : 0;
   return std::max(rotation, refined) + fields_of_work(settings) +
-         (settings.basis_precision == Precision::double_ ? 0 : sums * Basis::tile_for(settings.block));
+         (settings.basis_precision == Precision::double_ ? 0 : sums * Basis::tile_for(settings.block)) + fields_of_break_even;
 }
 
 std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda) {

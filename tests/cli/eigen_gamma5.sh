@@ -21,10 +21,11 @@ echo "seed $seed"
 RANDOM=$seed
 kills=0
 for ((attempt = 0; kills < 10; ++attempt)); do
-  [ $attempt -lt 60 ] || die "only $kills kills in $attempt solves"
+  [ $attempt -lt 30 ] || die "only $kills kills in $attempt solves"
   "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
   victim=$!
-  sleep "$(printf '%d.%03d' $((RANDOM % milliseconds / 1000)) $((RANDOM % milliseconds % 1000)))"
+  moment=$((RANDOM % milliseconds))
+  sleep "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))"
   if kill -KILL $victim 2> /dev/null; then kills=$((kills + 1)); fi
   wait $victim 2> /dev/null || true
   if [ -e killed.h5 ]; then
@@ -32,6 +33,17 @@ for ((attempt = 0; kills < 10; ++attempt)); do
     rm killed.h5
   fi
 done
+# And one that leaves a restart file for certain.
+for ((attempt = 0; attempt < 20; ++attempt)); do
+  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
+  victim=$!
+  until [ -e killed.h5.restart ] || ! kill -0 $victim 2> /dev/null; do sleep 0.005; done
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+  [ ! -e killed.h5.restart ] || break
+  rm -f killed.h5
+done
+[ -e killed.h5.restart ] || die "no kill in 20 left a restart file"
 expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
 cmp modes.h5 killed.h5 || die "a solve that was killed gives another file"
 absent killed.h5.restart
