@@ -102,6 +102,12 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
 }
 
+TEST_CASE("modes that are written: the host holds a block of them as they are computed, and the sites that are stored") {
+  CHECK(app::host_vectors_of_writing(false, 16, 1) == 16 + 8);
+  CHECK(app::host_vectors_of_writing(false, 16, 2) == 16 + 16);
+  CHECK(app::host_vectors_of_writing(true, 3, 1) == 3 + 2 + 2);
+}
+
 TEST_CASE("a basis in host memory: what a GPU still holds of it") {
   app::RunConfig config;
   config.action = &kind_named("naive");
@@ -109,13 +115,13 @@ TEST_CASE("a basis in host memory: what a GPU still holds of it") {
   CHECK(!app::makes_basis(config));
   app::count_basis(config, settings);
   CHECK(app::makes_basis(config));
-  // 1500 vectors, of which a restart keeps 1168; two fields more, and 8 blocks.
-  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
+  // 1500 vectors, of which a restart keeps 1168; two fields more, and 8 blocks; and what measuring the break-even holds.
+  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4 + 9);
   CHECK(app::basis_vectors_on_device(config) == app::basis_vectors(config));
   // Four fields of 16 that are summed, and four that are read.
   settings.basis_in_host_memory = true;
   app::count_basis(config, settings);
-  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4);
+  CHECK(app::basis_vectors(config) == 1500 + 1168 + 2 * 16 + 8 * 4 + 9);
   CHECK(app::basis_vectors_on_device(config) == (4 + 4) * 16 + 2 * 16 + 8 * 4);
 }
 
