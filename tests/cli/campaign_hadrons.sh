@@ -69,7 +69,7 @@ killed() {  # ROWS SECONDS: so long behind so many further rows
   kill -9 $child 2> /dev/null || true
   wait $child 2> /dev/null || true
 }
-for ((kill = 0; kill < 12; ++kill)); do killed $((RANDOM % 4)) 0.0$((RANDOM % 10)); done
+for ((kill = 0; kill < 6; ++kill)); do killed $((RANDOM % 4)) 0.0$((RANDOM % 10)); done
 expect 0 '^wrote killed/campaign.h5' run killed.toml
 same killed
 [ -z "$(grep '"kind":"done"' killed/journal.jsonl | sed 's/,"seconds.*//' | sort | uniq -d)" ] || die "rows are done twice"
