@@ -6,6 +6,7 @@
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/eigen/break_even.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
