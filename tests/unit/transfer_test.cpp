@@ -458,20 +458,6 @@ TEST_CASE("links of both ends beside each site, whole or two rows") {
       }
 }
 
-TEST_CASE("links that are not in SU(3) are refused for 12 and 8 reals, wherever they are") {
-  HostGauge gauge = reference::random_gauge(extents, seed);
-  const runtime::Session session(options(1, 2));
-  const LatticePointer lattice = make(decompositions().front(), Precision::double_);
-  for (const int reals : {8, 12, 18})
-    for (const Coord& site : {Coord{2, 2, 0, 0}, Coord{1, 2, 0, 0}}) {
-      HostGauge bent = gauge;
-      for (double& real : bent.link(lexicographic(site, extents), 2)) real *= 1.01;
-      LinkField even(lattice, 0, reals), odd(lattice, 1, reals);
-      if (reals < 18) CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
-      else CHECK_NOTHROW(transfer::load_links(even, odd, bent));
-    }
-}
-
 TEST_CASE("extents, parities and decompositions that differ are refused") {
   const runtime::Session session(options(1));
   const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
