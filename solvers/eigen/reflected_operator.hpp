@@ -1,15 +1,14 @@
 #pragma once
 // The other end of a spectrum.
-#include "codelets/actions/linear_operator.hpp"
 #include "codelets/field/blas.hpp"
+#include "solvers/operator_on.hpp"
 
 namespace quarkstar {
 
 /// top - A of a hermitian A: its lowest eigenvalues are those of A's highest. Cost: A's, and two passes over two vectors.
-class ReflectedOperator : public LinearOperator {
+class ReflectedOperator : public OperatorOn {
  public:
-  /// a: outlives this.
-  ReflectedOperator(LinearOperator& a, double top) : a_(a), top_(top), image_(a.field()) {}
+  ReflectedOperator(LinearOperator& a, double top) : OperatorOn(a), top_(top) {}
 
   /// Throws ShapeError for sums or a guard, which eigenvectors do without.
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
@@ -18,16 +17,9 @@ class ReflectedOperator : public LinearOperator {
     blas::submit<blas::Scale>({&out, &in}, {top_});
     blas::submit<blas::AddScaled>({&out, &image_}, {-1.0});
   }
-  const runtime::PartialSums& sums() const override { return a_.sums(); }
-  const LatticePointer& lattice() const override { return a_.lattice(); }
-  int parity() const override { return a_.parity(); }
-  int components() const override { return a_.components(); }
-  int vectors() const override { return a_.vectors(); }
 
  private:
-  LinearOperator& a_;
   double top_;
-  Field image_;  ///< A in
 };
 
 }  // namespace quarkstar

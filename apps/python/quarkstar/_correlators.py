@@ -154,7 +154,7 @@ def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | s
     settings, count = settings_of({"three-points": _sum(hadrons), "currents": currents, "current-momenta": _momenta(momenta),
                                    "sinks": _sum(sinks)})
     handle = ctypes.c_void_p()
-    D.forget()
+    D._forget()
     check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.reference(),
                                              ctypes.byref(handle)))
     return _taken(handle)

@@ -47,9 +47,6 @@ class Propagator:
     report: SolveReport | None = None
 
 
-_result_bytes = ctypes.sizeof(c.Result)
-
-
 def _report(results: Any) -> SolveReport:
     each = tuple(
         SolveReport(c.library.qs_reason_text(r.reason).decode(), r.iterations, r.restarts, r.residual, r.relative_residual, r.seconds, r.flops)
@@ -103,7 +100,7 @@ class Operator(Closing):
             self._last = _report(self._results)
         return self._last
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """`last` is None from now on."""
         self._results = self._last = None
 
@@ -128,7 +125,7 @@ class Operator(Closing):
     def _run(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
         """solve(results), with what it reports in `last`, or an exception."""
         results = (c.Result * count)()
-        results[0].struct_size = _result_bytes
+        results[0].struct_size = ctypes.sizeof(c.Result)
         status = solve(results)
         if status not in (c.OK, c.NOT_CONVERGED):
             raise error_of(status)
