@@ -15,7 +15,7 @@ struct Coefficients {
 };
 
 /// Components of a site in chunks.
-template <class F, int Components>
+template <class F, int Components, class Loads = CachedLoads>
 struct WordsInChunks {
   static constexpr int head = site::head_words<F>, words = NumberFormat<F>::site_words(2 * Components);
   static constexpr int chunk = site::chunk_words<F>(words - head), at_a_time = is_half<F> ? chunk : chunk / 2;
@@ -28,7 +28,7 @@ struct WordsInChunks {
   }
   static __device__ __forceinline__ void load(Component (&z)[at_a_time], const F* site, int component, std::size_t lane, int lanes) {
     F read[chunk];
-    load_chunk<chunk, CachedLoads>(read, place(site, component, lane, lanes));
+    load_chunk<chunk, Loads>(read, place(site, component, lane, lanes));
     site::unroll<at_a_time>([&](auto k) {
       if constexpr (is_half<F>) z[k] = V::load_pair(read + k);
       else z[k] = {{read[2 * k]}, {read[2 * k + 1]}};

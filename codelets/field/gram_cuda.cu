@@ -1,3 +1,4 @@
+#include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/field/blas_cuda.cuh"
 #include "codelets/field/gram_cuda.hpp"
@@ -5,8 +6,8 @@
 namespace quarkstar::cuda {
 namespace {
 
-template <class F, int Components, bool Chunked>
-using WordsOf = std::conditional_t<Chunked, WordsInChunks<F, Components>, blas::WordsInRows>;
+template <class F, int Components, bool Chunked, class Loads = CachedLoads>
+using WordsOf = std::conditional_t<Chunked, WordsInChunks<F, Components, Loads>, blas::WordsInRows>;
 
 /// One number of a vector at a site in shared memory, which a thread reads at once.
 template <class T>
@@ -14,8 +15,8 @@ struct alignas(2 * sizeof(T)) Pair {
   T re, im;
 };
 
-/// One thread per lane of an outer site (x) and part of a vector's components (y), which it has of all vectors of `in`, at most Most. The
-/// sum over them runs in their order, as on a CPU.
+/// One thread per lane of an outer site (x) and part of a vector's components (y), for which it has the sums of all results, at most Most.
+/// They run over the vectors of `in` in their order, as on a CPU.
 template <class F, int Components, bool Chunked, int Most>
 __global__ void __launch_bounds__(128) multiply_range(const blas::MultiplyArguments<F> a, const std::int32_t* stop, std::uint32_t sites) {
   using T = Real<F>;
@@ -24,33 +25,35 @@ __global__ void __launch_bounds__(128) multiply_range(const blas::MultiplyArgume
   constexpr int at_a_time = Words::at_a_time;
   if (*stop != 0) return;
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* const matrix = reinterpret_cast<Pair<T>*>(memory);  // column by column
-  for (int i = static_cast<int>(threadIdx.x); i < a.in_vectors * a.vectors; i += static_cast<int>(blockDim.x)) {
-    const runtime::ComplexScalar& m = a.matrix[i % a.in_vectors * a.vectors + i / a.in_vectors];
-    matrix[i] = {static_cast<T>(m.re), static_cast<T>(m.im)};
-  }
+  auto* const matrix = reinterpret_cast<Pair<T>*>(memory);  // row by row
+  for (int i = static_cast<int>(threadIdx.x); i < a.in_vectors * a.vectors; i += static_cast<int>(blockDim.x))
+    matrix[i] = {static_cast<T>(a.matrix[i].re), static_cast<T>(a.matrix[i].im)};
   __syncthreads();
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x, lanes = static_cast<std::uint32_t>(a.lanes);
   if (id >= sites) return;
   const std::uint32_t outer = id / lanes, lane = id % lanes;
   const int component = static_cast<int>(blockIdx.y) * at_a_time;
-  site::Complex<V> in[Most][at_a_time];
-  site::unroll<Most>([&](auto w) {
-    if (w < a.in_vectors)
-      Words::load(in[w], blas::vector_at<F, Components>(a.in, outer, a.in_vectors, w, a.lanes), component, lane, a.lanes);
+  site::Complex<V> sum[Most][at_a_time];
+  site::unroll<Most>([&](auto v) {
+    site::unroll<at_a_time>([&](auto k) { sum[v][k] = {V{0}, V{0}}; });
+    if (a.base != nullptr && v < a.vectors)
+      Words::load(sum[v], blas::vector_at<F, Components>(a.base, outer, a.vectors, v, a.lanes), component, lane, a.lanes);
   });
-  for (int v = 0; v < a.vectors; ++v) {
-    site::Complex<V> sum[at_a_time];
-    site::unroll<at_a_time>([&](auto k) { sum[k] = {V{0}, V{0}}; });
-    if (a.base != nullptr) Words::load(sum, blas::vector_at<F, Components>(a.base, outer, a.vectors, v, a.lanes), component, lane, a.lanes);
-    const Pair<T>* const column = matrix + v * a.in_vectors;
-    site::unroll<Most>([&](auto w) {
-      if (w >= a.in_vectors) return;
-      const Pair<T> m = column[w];
-      site::unroll<at_a_time>([&](auto k) { sum[k] = site::multiply_add(site::Complex<V>{{m.re}, {m.im}}, in[w][k], sum[k]); });
+  constexpr int loads_ahead = Most == 1 ? 8 : 4;
+#pragma unroll(loads_ahead)
+  for (int w = 0; w < a.in_vectors; ++w) {
+    site::Complex<V> in[at_a_time];
+    Words::load(in, blas::vector_at<F, Components>(a.in, outer, a.in_vectors, w, a.lanes), component, lane, a.lanes);
+    const Pair<T>* const row = matrix + w * a.vectors;
+    site::unroll<Most>([&](auto v) {
+      if (v >= a.vectors) return;
+      const Pair<T> m = row[v];
+      site::unroll<at_a_time>([&](auto k) { sum[v][k] = site::multiply_add(site::Complex<V>{{m.re}, {m.im}}, in[k], sum[v][k]); });
     });
-    Words::store(blas::vector_at<F, Components>(a.out, outer, a.vectors, v, a.lanes), component, lane, a.lanes, sum);
   }
+  site::unroll<Most>([&](auto v) {
+    if (v < a.vectors) Words::store(blas::vector_at<F, Components>(a.out, outer, a.vectors, v, a.lanes), component, lane, a.lanes, sum[v]);
+  });
 }
 
 /// In half precision a vector is written with its unit: one thread has all its components.
@@ -61,183 +64,273 @@ __global__ void __launch_bounds__(128) multiply_sites(const blas::MultiplyArgume
   blas::multiply_site<F, Components, WordsOf<F, Components, Chunked>, Lane<Real<F>>>(a, id / lanes, id % lanes);
 }
 
-/// The digits of one thread's summands of a sum, below the window of the largest so far: exact while they are fewer than 2^21.
-/// Source: BinnedSum, whose digits do not depend on where the window began.
+/// The digits of one thread's summands of a sum, exact for 2^32 summands. Adding the magic number of a digit, 1.5 * 2^52 times its unit,
+/// rounds to that unit, and the bits of such sums are integers that count units: they are added as they are, and the magic number's own
+/// are taken out at the end, once for each summand. Source: BinnedSum, whose digits do not depend on where the window began.
 class DigitSum {
  public:
-  /// Whether x is too large for the window, or no number.
-  __device__ __forceinline__ bool is_beyond(double x) const { return magnitude(x) >= limit_; }
-  /// Makes room for x where it is; x = 0 where it is no number.
-  __device__ void widen(double& x, SumTable& table) {
-    if (x == 0 || !is_beyond(x)) return;
-    if (magnitude(x) >= 0x7ff00000) {
-      poisoned_ = true;
+  /// The first digit of x with its magic number.
+  __device__ __forceinline__ double first_digit(double x) const { return fma(x, scale(), magic(0)); }
+  /// Not zero where the first digit is that of an x that is too large for the window, or no number. 2^31 in the magic number makes all
+  /// others positive, so that their upper halves are one number.
+  static __device__ __forceinline__ unsigned overflow(double first_digit) {
+    return static_cast<unsigned>(__double2hiint(first_digit)) ^ static_cast<unsigned>(__double2hiint(magic(0)));
+  }
+  /// Makes room for x where it is, after so many summands. False: x was no number, and is zero.
+  __device__ bool widen(double& x, unsigned summands) {
+    if (!(fabs(x) <= 1.7976931348623157e308)) {
       x = 0;
-      return;
+      return false;
     }
-    flush(table);
-    window_ = runtime::window_of(x);
-    scale_ = runtime::power_of_window(-window_);
-    // The high word of 2^(32 window + 31), from which on another window is needed; none is above the highest.
-    limit_ = window_ == runtime::BinnedSum::highest_window ? 0x7ff00000 : (1023 + 32 * window_ + 31) << 20;
+    runtime::BinnedSum sum = value(summands);
+    sum.raise(runtime::window_of(x));
+    scale_high_ = (1023 - runtime::BinnedSum::limb_bits * sum.window) << 20;
+    site::unroll<3>([&](auto i) { digits_[i] = sum.limb[i] + summands * bits_of_magic(i); });
+    return true;
   }
-  /// Of an x that is not beyond the window.
-  __device__ __forceinline__ void add(double x) {
-    double rest = x * scale_;
-    site::unroll<3>([&](auto i) {
-      // 1.5 * 2^52 times the unit of the digit: the sum with it is rounded to that unit.
-      constexpr double magic = i == 0 ? 6755399441055744.0 : i == 1 ? 1572864.0 : 0.0003662109375;
-      const double digit = (rest + magic) - magic;
-      digits_[i] += digit;
-      rest -= digit;
-    });
+  /// Of an x that is not beyond the window, with its first digit.
+  __device__ __forceinline__ void add(double x, double first_digit) {
+    double rest = fma(x, scale(), magic(0) - first_digit);
+    digits_[0] += __double_as_longlong(first_digit);
+    const double second_digit = rest + magic(1);
+    rest -= second_digit - magic(1);
+    digits_[1] += __double_as_longlong(second_digit);
+    digits_[2] += __double_as_longlong(rest + magic(2));
   }
-
-  /// Adds what is there to the table, and begins anew.
-  __device__ __forceinline__ void flush(SumTable& table) {
-    if (window_ == runtime::BinnedSum::empty_window && !poisoned_) return;
-    SumTable::Place& place = table.place[(blockIdx.x + threadIdx.x / arch::warp_threads) % SumTable::places];
-    unsigned long long seen = poisoned_ ? SumTable::poison : 0;
-    if (window_ != runtime::BinnedSum::empty_window) {
-      seen |= SumTable::bit_of(window_);
-      site::unroll<3>([&](auto i) {
-        constexpr double units = i == 0 ? 1.0 : i == 1 ? 4294967296.0 : 18446744073709551616.0;
-        const long long limb = __double2ll_rn(digits_[i] * units);
-        if (limb != 0) atomicAdd(&place.limb_of(window_, i), static_cast<unsigned long long>(limb));
-        digits_[i] = 0;
-      });
-    }
-    atomicOr(&place.seen, seen);
+  /// The sum of so many summands.
+  __device__ __forceinline__ runtime::BinnedSum value(unsigned summands) const {
+    runtime::BinnedSum sum = runtime::BinnedSum::zero();
+    sum.window = (1023 - (scale_high_ >> 20)) / runtime::BinnedSum::limb_bits;
+    site::unroll<3>([&](auto i) { sum.limb[i] = digits_[i] - summands * bits_of_magic(i); });
+    return sum;
   }
 
  private:
-  /// The upper half of a double orders magnitudes by windows; its lowest bit stands for a lower half that is not zero.
-  static __device__ __forceinline__ int magnitude(double x) { return (__double2hiint(x) & 0x7fffffff) | (__double2loint(x) != 0 ? 1 : 0); }
+  static constexpr __device__ double magic(int digit) {
+    return digit == 0 ? 6755399441055744.0 + 2147483648.0 : digit == 1 ? 1572864.0 : 0.0003662109375;
+  }
+  static __device__ long long bits_of_magic(int digit) { return __double_as_longlong(magic(digit)); }
+  __device__ __forceinline__ double scale() const { return __hiloint2double(scale_high_, 0); }
 
-  double digits_[3] = {}, scale_ = 0;
-  int window_ = runtime::BinnedSum::empty_window, limit_ = 1;  // nothing but zero is within
-  bool poisoned_ = false;
+  long long digits_[3] = {};
+  int scale_high_ = (1023 - runtime::BinnedSum::limb_bits * runtime::BinnedSum::lowest_window) << 20;  ///< upper half of 2^(-32 window)
 };
 
-/// Threads of a block at most, each with a pair of vectors: a gram matrix has the most, 17 warps.
-constexpr int most_product_threads =
-    (most_vectors * (most_vectors + 1) / 2 + arch::warp_threads - 1) / arch::warp_threads * arch::warp_threads;
+/// Adds what a thread has to a table.
+__device__ __forceinline__ void add_to_table(SumTable& table, const runtime::BinnedSum& sum) {
+  SumTable::Place& place = table.place[(blockIdx.x + threadIdx.x / arch::warp_threads) % SumTable::places];
+  unsigned long long seen = sum.poisoned != 0 ? SumTable::poison : 0;
+  if (sum.window != runtime::BinnedSum::lowest_window) seen |= SumTable::bit_of(sum.window);  // else there may have been zeros alone
+  site::unroll<3>([&](auto i) {
+    if (sum.limb[i] == 0) return;
+    seen |= SumTable::bit_of(sum.window);
+    atomicAdd(&place.limb_of(sum.window, i), static_cast<unsigned long long>(sum.limb[i]));
+  });
+  if (seen != 0) atomicOr(&place.seen, seen);
+}
 
-/// The vectors of two fields at the sites of a tile, in shared memory as [site][component][vector].
-template <class F, int Components, bool Chunked>
-struct Tile {
-  using T = Real<F>;
-  using V = Lane<T>;
-  using Words = WordsOf<F, Components, Chunked>;
-  Pair<T>* numbers;
-  int rows, sites_bits;  ///< rows: vectors of both fields; 2^sites_bits sites
-  /// Odd, so that the sites of a warp, which writes one row of them, are in different banks.
-  QUARKSTAR_HD int site_pairs() const { return Components * rows | 1; }
+/// Threads of a block at most. Each has pairs_of_side^2 pairs of vectors, for which it reads a number of 2 pairs_of_side vectors: with one
+/// pair, reading from shared memory is what takes the time.
+constexpr int most_product_threads = 512, pairs_of_side = 2, pairs_of_thread = pairs_of_side * pairs_of_side;
+/// Lanes of a site that threads have at once.
+constexpr int lanes_at_once = 8;
 
-  /// Rows from `first` on <- the n vectors of a field at `count` sites from site `begin` on.
-  __device__ __forceinline__ void load(const F* field, int n, int first, std::uint32_t begin, int count, int lanes) const {
-    constexpr int at_a_time = Words::at_a_time, parts = Components / at_a_time, loads_ahead = 2;
-    const int all = n * parts << sites_bits, threads = static_cast<int>(blockDim.x), lane_bits = __ffs(lanes) - 1;
-    for (int e = static_cast<int>(threadIdx.x); e < all; e += loads_ahead * threads) {
-      site::Complex<V> z[loads_ahead][at_a_time];
-      V unit[loads_ahead];
-      const auto place = [&](int i, auto&& body) {
-        const int element = e + i * threads, s = element & ((1 << sites_bits) - 1), row = element >> sites_bits;
-        if (element < all && s < count) body(s, row % parts, row / parts);
-      };
-      site::unroll<loads_ahead>([&](auto i) {
-        place(i, [&](int s, int part, int v) {
-          const std::uint32_t id = begin + s, lane = id & (lanes - 1);
-          const F* const vector = blas::vector_at<F, Components>(field, id >> lane_bits, n, v, lanes);
-          Words::load(z[i], vector, part * at_a_time, lane, lanes);
-          if constexpr (is_half<F>) unit[i] = V::load(reinterpret_cast<const float*>(vector + lane));
-        });
-      });
-      site::unroll<loads_ahead>([&](auto i) {
-        place(i, [&](int s, int part, int v) {
-          site::unroll<at_a_time>([&](auto k) {
-            Pair<T>& to = numbers[s * site_pairs() + (part * at_a_time + k) * rows + first + v];
-            if constexpr (is_half<F>) to = {(z[i][k].re * unit[i]).v, (z[i][k].im * unit[i]).v};
-            else to = {z[i][k].re.v, z[i][k].im.v};
-          });
-        });
-      });
+/// Words of a vector at an outer site.
+template <class F, int Components>
+QUARKSTAR_HD int row_words(int lanes) {
+  return NumberFormat<F>::site_words(2 * Components) * lanes;
+}
+/// Threads that have vectors of n.
+QUARKSTAR_HD int threads_for(int n) { return (n + pairs_of_side - 1) / pairs_of_side; }
+
+/// Outer sites of two fields, all their vectors, as they are stored, in a ring of places in shared memory.
+struct SitesInShared {
+  static constexpr int most_places = 3;
+  unsigned char* memory;
+  Arrival* arrived;       ///< of each place
+  int of_left, of_right;  ///< bytes of an outer site; of_right 0: the fields are one
+  int sites, places;      ///< sites: of a place
+  QUARKSTAR_HD int bytes() const { return sites * (of_left + of_right); }
+  /// Bulk copies need whole pieces of 16 bytes.
+  __device__ __forceinline__ bool in_bulk() const { return Arrival::bulk && of_left % 16 == 0 && of_right % 16 == 0; }
+  __device__ __forceinline__ const unsigned char* left(int place, int site) const { return memory + place * bytes() + site * of_left; }
+  __device__ __forceinline__ const unsigned char* right(int place, int site) const {
+    return of_right == 0 ? left(place, site) : memory + place * bytes() + sites * of_left + site * of_right;
+  }
+  /// By all threads: starts to bring `count` outer sites from the first on.
+  __device__ __forceinline__ void fetch(int place, const void* a, const void* b, std::uint32_t first, int count) const {
+    const auto* const from_left = static_cast<const unsigned char*>(a) + std::size_t{first} * of_left;
+    const auto* const from_right = static_cast<const unsigned char*>(b) + std::size_t{first} * of_right;
+    unsigned char *const to_left = memory + place * bytes(), *const to_right = to_left + sites * of_left;
+    if (in_bulk()) {
+      if (threadIdx.x != 0) return;
+      arrived[place].expect(static_cast<unsigned>(count * (of_left + of_right)));
+      arrived[place].copy(to_left, from_left, static_cast<unsigned>(count * of_left));
+      if (of_right > 0) arrived[place].copy(to_right, from_right, static_cast<unsigned>(count * of_right));
+      arrived[place].done();
+      return;
     }
+    const auto copy = [](unsigned char* to, const unsigned char* from, int bytes) {
+      for (int i = static_cast<int>(threadIdx.x) * 4; i < bytes; i += static_cast<int>(blockDim.x) * 4)
+        *reinterpret_cast<unsigned*>(to + i) = *reinterpret_cast<const unsigned*>(from + i);
+    };
+    copy(to_left, from_left, count * of_left);
+    copy(to_right, from_right, count * of_right);
   }
-  /// z = vector `row` at site s of the tile.
-  __device__ __forceinline__ void read(site::Complex<V> (&z)[Components], int s, int row) const {
-    const Pair<T>* const of_site = numbers + s * site_pairs() + row;
-    site::unroll<Components>([&](auto c) {
-      const Pair<T> number = of_site[c * rows];
-      z[c] = {{number.re}, {number.im}};
-    });
+  /// time: how often the place was used before.
+  __device__ __forceinline__ void wait(int place, unsigned time) const {
+    if (in_bulk()) arrived[place].wait(time & 1);
+    else __syncthreads();
   }
 };
 
-/// The sums over sites of a_v^* b_w for all v and w, or where Hermitian for v <= w. A thread has one pair of vectors, for which it goes
-/// through the sites of the block's tiles or, where there are threads for every pair several times, through some of them.
+/// The sums over sites of a_v^* b_w for all v and w, or where Hermitian for v <= w. A thread has two vectors of each field and their four
+/// pairs at a lane; so there are `groups` of threads, one for each lane, of all_groups that blocks of different y have. At the end the sums
+/// of a block's lanes are added, so that few atomic additions are left. While the sites of one place are computed those of the others come.
 template <class F, int Components, bool Chunked, bool Hermitian>
-__global__ void __launch_bounds__(most_product_threads, 2) products_range(const blas::ProductsArguments<F> a, int pairs, int sites_bits,
-                                                                          const std::int32_t* stop, std::uint32_t sites, SumTable* tables) {
+__global__ void __launch_bounds__(most_product_threads, 1)
+    products_range(const blas::ProductsArguments<F> a, int groups, int all_groups, int sites_of_place, int places, const std::int32_t* stop,
+                   std::uint32_t outer_sites, SumTable* tables) {
+  using V = Lane<Real<F>>;
+  using Words = WordsOf<F, Components, Chunked, SharedLoads>;
   if (stop != nullptr && *stop != 0) return;
   extern __shared__ __align__(16) unsigned char memory[];
   const bool same = a.a == a.b;
-  const Tile<F, Components, Chunked> tile{reinterpret_cast<Pair<Real<F>>*>(memory), a.a_vectors + (same ? 0 : a.b_vectors), sites_bits};
-  const int first_right = same ? 0 : a.a_vectors;
-  const int groups = static_cast<int>(blockDim.x) / pairs, group = static_cast<int>(threadIdx.x) / pairs,
-            pair = static_cast<int>(threadIdx.x) % pairs;
-  int v = pair / a.b_vectors, w = pair % a.b_vectors;
+  const int lanes = min(a.lanes, lanes_at_once), lane = static_cast<int>(threadIdx.x) % lanes,
+            group = static_cast<int>(threadIdx.x) / lanes, pairs = static_cast<int>(blockIdx.y) * groups + group;
+  const int lanes_of_thread = a.lanes / lanes;
+  const bool works = group < groups && pairs < all_groups;
+  const int right_threads = threads_for(a.b_vectors);
+  int left = pairs / right_threads, right = pairs % right_threads;
   if constexpr (Hermitian) {
-    for (v = 0, w = pair; w >= a.a_vectors - v; ++v) w -= a.a_vectors - v;
-    w += v;
+    for (left = 0, right = pairs; right >= right_threads - left && left < right_threads; ++left) right -= right_threads - left;
+    right += left;
   }
-  SumTable &of_re = tables[Hermitian ? v * a.a_vectors + w : 2 * pair], &of_im = tables[Hermitian ? w * a.a_vectors + v : 2 * pair + 1];
-  const bool wants_im = !Hermitian || w > v;
-  DigitSum re, im;
-  const std::uint32_t of_tile = 1u << sites_bits;
-  for (std::uint32_t begin = blockIdx.x * of_tile; begin < sites; begin += gridDim.x * of_tile) {
-    const auto count = static_cast<int>(min(of_tile, sites - begin));
-    tile.load(a.a, a.a_vectors, 0, begin, count, a.lanes);
-    if (!same) tile.load(a.b, a.b_vectors, first_right, begin, count, a.lanes);
-    __syncthreads();
-    for (int s = group; group < groups && s < count; s += groups) {
-      site::Complex<Lane<Real<F>>> left[Components], right[Components];
-      tile.read(left, s, v);
-      tile.read(right, s, first_right + w);
-      const auto product = blas::product_of_vectors(left, right);
-      double x = static_cast<double>(product.re.v), y = wants_im ? static_cast<double>(product.im.v) : 0.0;
-      if (re.is_beyond(x) || im.is_beyond(y)) {
-        re.widen(x, of_re);
-        im.widen(y, of_im);
-      }
-      re.add(x);
-      im.add(y);
+  __shared__ Arrival arrived[SitesInShared::most_places];
+  const int row_bytes = row_words<F, Components>(a.lanes) * static_cast<int>(sizeof(F));
+  const SitesInShared shared{memory, arrived, a.a_vectors * row_bytes, same ? 0 : a.b_vectors * row_bytes, sites_of_place, places};
+  // Of an odd number of vectors the last thread has one twice.
+  const auto row_of = [&](int thread, int i, int n) { return min(pairs_of_side * thread + i, n - 1) * row_bytes; };
+  int left_row[pairs_of_side], right_row[pairs_of_side];
+  site::unroll<pairs_of_side>([&](auto i) {
+    left_row[i] = row_of(left, i, a.a_vectors);
+    right_row[i] = row_of(right, i, a.b_vectors);
+  });
+  DigitSum sum[2 * pairs_of_thread];
+  unsigned poisoned = 0, summands = 0;
+  if (threadIdx.x < places) arrived[threadIdx.x].init(1);
+  __syncthreads();
+  const std::uint32_t step = gridDim.x * sites_of_place;
+  const auto count_from = [&](std::uint32_t begin) {
+    return static_cast<int>(min(outer_sites - begin, static_cast<std::uint32_t>(sites_of_place)));
+  };
+  const auto fetch = [&](int place, std::uint32_t begin) {
+    if (begin < outer_sites) shared.fetch(place, a.a, a.b, begin, count_from(begin));
+  };
+  for (int i = 0; i < places - 1; ++i) fetch(i, blockIdx.x * sites_of_place + i * step);
+  int place = 0;
+  unsigned time = 0;
+  for (std::uint32_t begin = blockIdx.x * sites_of_place; begin < outer_sites; begin += step) {
+    __syncthreads();  // nobody reads the sites before any more
+    fetch(place == 0 ? places - 1 : place - 1, begin + (places - 1) * step);
+    shared.wait(place, time);
+    for (int i = 0; works && i < count_from(begin) * lanes_of_thread; ++i) {
+      const int own = i / lanes_of_thread, l = lane + i % lanes_of_thread * lanes;
+      const unsigned char *const left_vectors = shared.left(place, own), *const right_vectors = shared.right(place, own);
+      site::Complex<V> product[pairs_of_thread];
+      V unit[2][pairs_of_side];
+      const auto load = [&](auto& z, int side, int i, int part) {
+        const auto* const row = reinterpret_cast<const F*>(side == 0 ? left_vectors + left_row[i] : right_vectors + right_row[i]);
+        Words::load(z, row, part * Words::at_a_time, l, a.lanes);
+        if constexpr (is_half<F>) {
+          site::unroll<Words::at_a_time>([&](auto k) { z[k] = {z[k].re * unit[side][i], z[k].im * unit[side][i]}; });
+        }
+      };
+      if constexpr (is_half<F>)
+        site::unroll<pairs_of_side>([&](auto i) {
+          unit[0][i] = V::load(reinterpret_cast<const float*>(left_vectors + left_row[i]) + l);
+          unit[1][i] = V::load(reinterpret_cast<const float*>(right_vectors + right_row[i]) + l);
+        });
+      const auto add_part = [&](int part, auto is_first) {
+        site::Complex<V> x[pairs_of_side][Words::at_a_time], y[pairs_of_side][Words::at_a_time];
+        site::unroll<pairs_of_side>([&](auto i) {
+          load(x[i], 0, i, part);
+          load(y[i], 1, i, part);
+        });
+        site::unroll<Words::at_a_time>([&](auto k) {
+          site::unroll<pairs_of_thread>([&](auto p) {
+            const site::Complex<V>&of_left = x[p / pairs_of_side][k], &of_right = y[p % pairs_of_side][k];
+            if constexpr (is_first && k == 0) product[p] = site::conjugate_multiply(of_left, of_right);
+            else product[p] = site::conjugate_multiply_add(of_left, of_right, product[p]);
+          });
+        });
+      };
+      constexpr int parts_ahead = 2;
+      add_part(0, std::true_type{});
+#pragma unroll(parts_ahead)
+      for (int part = 1; part < Components / Words::at_a_time; ++part) add_part(part, std::false_type{});
+      double x[2 * pairs_of_thread], digit[2 * pairs_of_thread];
+      unsigned beyond = 0;
+      site::unroll<2 * pairs_of_thread>([&](auto i) {
+        x[i] = static_cast<double>(i % 2 == 0 ? product[i / 2].re.v : product[i / 2].im.v);
+        digit[i] = sum[i].first_digit(x[i]);
+        beyond |= DigitSum::overflow(digit[i]);
+      });
+      if (beyond != 0)
+        site::unroll<2 * pairs_of_thread>([&](auto i) {
+          if (DigitSum::overflow(digit[i]) == 0) return;
+          if (!sum[i].widen(x[i], summands)) poisoned |= 1u << i;
+          digit[i] = sum[i].first_digit(x[i]);
+        });
+      site::unroll<2 * pairs_of_thread>([&](auto i) { sum[i].add(x[i], digit[i]); });
+      ++summands;
     }
-    __syncthreads();
+    if (++place == places) {
+      place = 0;
+      ++time;
+    }
   }
-  re.flush(of_re);
-  im.flush(of_im);
+  auto* const exchange = reinterpret_cast<runtime::BinnedSum*>(memory);
+  site::unroll<2 * pairs_of_thread>([&](auto i) {
+    runtime::BinnedSum total = sum[i].value(summands);
+    total.poisoned = static_cast<int>(poisoned >> i & 1);
+    __syncthreads();
+    exchange[threadIdx.x] = total;
+    __syncthreads();
+    constexpr bool is_im = i % 2 == 1;
+    const int v = pairs_of_side * left + i / 2 / pairs_of_side, w = pairs_of_side * right + i / 2 % pairs_of_side;
+    if (works && lane == 0 && v < a.a_vectors && w < a.b_vectors && (!Hermitian || v < w || (v == w && !is_im))) {
+      for (int other = 1; other < lanes; ++other) total.merge(exchange[threadIdx.x + other]);
+      add_to_table(tables[!Hermitian ? 2 * (v * a.b_vectors + w) + is_im : is_im ? w * a.a_vectors + v : v * a.a_vectors + w], total);
+    }
+  });
 }
 
 template <class F, int Components, bool Chunked, bool Hermitian>
-void launch_pairs(const blas::ProductsArguments<F>& a, int pairs, std::int64_t outer_sites, const std::int32_t* stop,
-                  runtime::CudaStream stream) {
-  const std::int64_t sites = outer_sites * a.lanes;
-  if (sites == 0) return;
-  // Several blocks of a multiprocessor: some load while others multiply. A block ends with atomic additions to six limbs for each pair, so
-  // it has several tiles. Measured on an H200 (docs/results/2026-11-30-h200.md).
-  constexpr std::size_t most_bytes = 32 << 10;
-  constexpr int usual_threads = 256;
-  constexpr std::int64_t most_blocks = 800, least_tiles = 4;
-  Tile<F, Components, Chunked> tile{nullptr, a.a_vectors + (a.a == a.b ? 0 : a.b_vectors), 6};
-  const std::size_t site_bytes = static_cast<std::size_t>(tile.site_pairs()) * sizeof(Pair<Real<F>>);
-  while (tile.sites_bits > 0 && site_bytes << tile.sites_bits > most_bytes) --tile.sites_bits;
-  const int threads = (pairs * std::max(1, usual_threads / pairs) + arch::warp_threads - 1) / arch::warp_threads * arch::warp_threads;
-  const std::int64_t tiles = (sites >> tile.sites_bits) + 1;
-  runtime::launch_with_shared_memory(products_range<F, Components, Chunked, Hermitian>, site_bytes << tile.sites_bits, false,
-                                     static_cast<unsigned>(std::clamp<std::int64_t>(tiles / least_tiles, 1, most_blocks)),
-                                     static_cast<unsigned>(threads), stream, a, pairs, tile.sites_bits, stop,
-                                     static_cast<std::uint32_t>(sites), sum_tables());
+void launch_pairs(const blas::ProductsArguments<F>& a, std::int64_t outer_sites, const std::int32_t* stop, runtime::CudaStream stream) {
+  if (outer_sites == 0) return;
+  const int left = threads_for(a.a_vectors), right = threads_for(a.b_vectors), lanes = std::min(a.lanes, lanes_at_once),
+            all_groups = Hermitian ? left * (left + 1) / 2 : left * right,
+            blocks = (all_groups * lanes + most_product_threads - 1) / most_product_threads, groups = (all_groups + blocks - 1) / blocks,
+            threads = (groups * lanes + arch::warp_threads - 1) / arch::warp_threads * arch::warp_threads;
+  const int row_bytes = row_words<F, Components>(a.lanes) * static_cast<int>(sizeof(F));
+  const SitesInShared site{nullptr, nullptr, a.a_vectors * row_bytes, a.a == a.b ? 0 : a.b_vectors * row_bytes, 1, 1};
+  int device = 0, multiprocessors = 0, room = 0;
+  (void)cudaGetDevice(&device);
+  (void)cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  (void)cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  constexpr int most_sites = 8, reserved = 1 << 10;
+  const int resident = std::max(1, most_product_threads / threads);  // blocks of a multiprocessor
+  room = (room - reserved) / resident;
+  const int sites_of_place = std::clamp(room / SitesInShared::most_places / site.bytes(), 1, most_sites);
+  const int places = std::clamp(room / (sites_of_place * site.bytes()), 1, SitesInShared::most_places);
+  const int bytes = std::max(places * sites_of_place * site.bytes(), threads * static_cast<int>(sizeof(runtime::BinnedSum)));
+  const std::int64_t most_blocks = (outer_sites + sites_of_place - 1) / sites_of_place;
+  runtime::launch_with_shared_memory(
+      products_range<F, Components, Chunked, Hermitian>, static_cast<std::size_t>(bytes), false,
+      dim3(static_cast<unsigned>(std::min<std::int64_t>(most_blocks, multiprocessors * resident)), static_cast<unsigned>(blocks)),
+      static_cast<unsigned>(threads), stream, a, groups, all_groups, sites_of_place, places, stop, static_cast<std::uint32_t>(outer_sites),
+      sum_tables());
 }
 
 }  // namespace
@@ -256,7 +349,10 @@ void launch_multiply(const blas::MultiplyArguments<F>& a, std::int64_t outer_sit
       constexpr unsigned parts = Components / WordsOf<F, Components, Chunked>::at_a_time;
       multiply_range<F, Components, Chunked, most><<<dim3(blocks, parts), threads, of_matrix, stream>>>(a, stop, sites);
     };
-    if (a.in_vectors <= most_vectors / 2) launch(site::Index<most_vectors / 2>{});
+    if (a.vectors == 1) launch(site::Index<1>{});
+    else if (a.vectors <= most_vectors / 4) launch(site::Index<most_vectors / 4>{});
+    else if (a.vectors <= 12) launch(site::Index<12>{});  // the columns of a propagator
+    else if (a.vectors <= most_vectors / 2) launch(site::Index<most_vectors / 2>{});
     else launch(site::Index<most_vectors>{});
   }
   runtime::check_launch("blas.multiply");
@@ -264,14 +360,13 @@ void launch_multiply(const blas::MultiplyArguments<F>& a, std::int64_t outer_sit
 
 template <int Components, bool Chunked, class F>
 void launch_gram(const blas::GramArguments<F>& a, std::int64_t outer_sites, const std::int32_t* stop, runtime::CudaStream stream) {
-  launch_pairs<F, Components, Chunked, true>({a.a, a.b, a.vectors, a.vectors, a.lanes}, a.vectors * (a.vectors + 1) / 2, outer_sites, stop,
-                                             stream);
+  launch_pairs<F, Components, Chunked, true>({a.a, a.b, a.vectors, a.vectors, a.lanes}, outer_sites, stop, stream);
   runtime::check_launch("blas.gram");
 }
 
 template <int Components, bool Chunked, class F>
 void launch_products(const blas::ProductsArguments<F>& a, std::int64_t outer_sites, runtime::CudaStream stream) {
-  launch_pairs<F, Components, Chunked, false>(a, a.a_vectors * a.b_vectors, outer_sites, nullptr, stream);
+  launch_pairs<F, Components, Chunked, false>(a, outer_sites, nullptr, stream);
   runtime::check_launch("blas.products");
 }
 

@@ -13,10 +13,33 @@
 namespace quarkstar {
 namespace {
 
-/// A matrix as tasks read it.
-struct MatrixState {
-  runtime::GraphStatus status{};  ///< never stops
-  runtime::ComplexScalar matrix[blas::VectorMatrix::most]{};
+/// Matrices as tasks read them, behind a status that never stops: one copy to a device serves all products with them. Tasks keep it.
+class MatricesOfTasks {
+ public:
+  static constexpr std::size_t begin = (sizeof(runtime::GraphStatus) + alignof(runtime::ComplexScalar) - 1) /
+                                       alignof(runtime::ComplexScalar) * alignof(runtime::ComplexScalar);  ///< of the first one's numbers
+
+  explicit MatricesOfTasks(std::span<const SmallMatrix> matrices) {
+    std::size_t bytes = begin;
+    for (const SmallMatrix& m : matrices) {
+      offsets_.push_back(bytes);
+      bytes += static_cast<std::size_t>(m.size()) * sizeof(runtime::ComplexScalar);
+    }
+    const runtime::HandlePool::Use anew(nullptr);  // one that was given up must wait for the product that still reads it
+    handle_.emplace(bytes);
+    const runtime::HostView<char> view(*handle_, runtime::HostAccess::overwrite);
+    *reinterpret_cast<runtime::GraphStatus*>(view.get()) = {};
+    for (std::size_t i = 0; i < matrices.size(); ++i)
+      store(reinterpret_cast<runtime::ComplexScalar*>(view.get() + offsets_[i]), matrices[i]);
+  }
+  /// out = base + in m, m the matrix of that number.
+  void multiply(const Field& out, const Field* base, const Field& in, std::size_t number) const {
+    blas::multiply(out, base, in, blas::VectorMatrix{static_cast<std::int32_t>(offsets_[number])}, *handle_);
+  }
+
+ private:
+  std::vector<std::size_t> offsets_;
+  std::optional<runtime::Handle> handle_;
 };
 
 int local_blocks(const Field& field) { return static_cast<int>(field.lattice()->local_blocks().size()); }
@@ -27,17 +50,12 @@ bool is_identity(const SmallMatrix& m) { return m.rows() == m.cols() && m == Sma
 
 void multiply(const Field& out, const Field* base, const Field& in, const SmallMatrix& m) {
   if (m.rows() != in.vectors() || m.cols() != out.vectors()) throw ShapeError("multiply", "a matrix of another shape than the fields");
-  const runtime::HandlePool::Use anew(nullptr);       // one that was given up must wait for the product that still reads it
-  const runtime::Handle handle(sizeof(MatrixState));  // tasks that read it keep it
-  {
-    const runtime::HostView<MatrixState> view(handle, runtime::HostAccess::overwrite);
-    *view = MatrixState{};
-    store(view->matrix, m);
-  }
-  blas::multiply(out, base, in, blas::VectorMatrix::of(&MatrixState::matrix), handle);
+  MatricesOfTasks({&m, 1}).multiply(out, base, in, 0);
 }
 
-double multiplication_bytes() { return sizeof(MatrixState); }
+double multiplication_bytes() {
+  return static_cast<double>(MatricesOfTasks::begin + blas::VectorMatrix::most * sizeof(runtime::ComplexScalar));
+}
 
 int basis_in_doubles(int vectors, int block, int components, Precision stored) {
   if (stored == Precision::double_) return vectors;
@@ -135,14 +153,15 @@ SmallMatrix Basis::products(const Field& w) const {
 }
 
 void Basis::add(const Field& w, const SmallMatrix& c) const {
-  int row = 0;
-  for (const Field& tile : tiles_) {
+  std::vector<SmallMatrix> parts;
+  for (int row = 0; row < count_; row += tile_) {
     const int rows = std::min(tile_, count_ - row);
-    SmallMatrix part = SmallMatrix::Zero(tile_, c.cols());
-    part.topRows(rows) = c.middleRows(row, rows);
-    if (!part.isZero(0)) multiply(w, &w, wide(tile), part);
-    row += rows;
+    parts.push_back(SmallMatrix::Zero(tile_, c.cols()));
+    parts.back().topRows(rows) = c.middleRows(row, rows);
   }
+  const MatricesOfTasks matrices(parts);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!parts[i].isZero(0)) matrices.multiply(w, &w, wide(tiles_[i]), i);
 }
 
 void Basis::combine(const Field& out, const SmallMatrix& c) const {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 namespace gram_test {
@@ -44,10 +45,11 @@ struct ProductsOfTest {
   std::vector<HostField> multiplied;
 };
 
-ProductsOfTest compute_products(int gpus, Precision precision, const std::vector<HostField>& x, const std::vector<HostField>& y) {
+ProductsOfTest compute_products(int gpus, Precision precision, const std::vector<HostField>& x, const std::vector<HostField>& y,
+                                std::optional<int> most_lanes = {}) {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
   const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(x[0].extents, {1, 1, 1, 1}, session.block_owners()), precision,
-                                                 antiperiodic_in_time);
+                                                 antiperiodic_in_time, LayoutRequest{.most_lanes = most_lanes});
   const auto n = static_cast<int>(x.size()), m = static_cast<int>(y.size());
   const Field a(lattice, 0, x[0].components, n), b(lattice, 0, x[0].components, m), c(lattice, 0, x[0].components, n);
   transfer::load(a, x);
@@ -105,6 +107,19 @@ TEST_CASE("products of vectors and with matrices on a GPU have the CPU's bits") 
         CHECK(std::isnan(spoilt[static_cast<std::size_t>(2 * (n - 1) * m)]));
         if (n > 1) CHECK(std::bit_cast<std::uint64_t>(spoilt[0]) == std::bit_cast<std::uint64_t>(expected.sums[0]));
       }
+}
+
+TEST_CASE("products of vectors without lanes of sites on a GPU have the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu products without lanes");
+  MESSAGE("seed " << seed_of_products);
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+    for (const int components : {spinor_components, colour_components}) {
+      INFO(name_of(precision) << ", " << components << " components");
+      // Of three vectors a site has no whole pieces of 16 bytes in single precision.
+      const std::vector<HostField> x = fields_of_all_sizes(components, {8, 8, 4, 6}, 3, seed_of_products),
+                                   y = fields_of_all_sizes(components, {8, 8, 4, 6}, 5, seed_of_products + 1);
+      CHECK(compute_products(1, precision, x, y, 1).sums == compute_products(0, precision, x, y).sums);
+    }
 }
 
 }  // namespace gram_test
