@@ -85,11 +85,16 @@ Assignment setting_in(const std::string& key, const toml::node& value, const std
       if (std::none_of(std::begin(refused), std::end(refused), [&](const Refused& no) { return no.key == known.key; }) &&
           known.key != "out" && !(in_quark && is_of_whole_campaign(known.key)))
         keys.push_back(known.key);
-    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, [quark.NAME], [hadron.NAME], ";
+    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, helper, [quark.NAME], [hadron.NAME], ";
     refuse(where, "unknown key", fmt::format("use one of {}{}", own, fmt::join(keys, ", ")));
   }
   if (in_quark && is_of_whole_campaign(key)) refuse(where, "this is for all quarks", "write it above the first [quark.NAME]");
   return {key, setting_text(value, where, setting->separator), where};
+}
+
+std::optional<int> parse_helper(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  return parse_integer(text, 0);
 }
 
 /// The campaign's own keys, by name; false for others.
@@ -116,6 +121,8 @@ bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const 
       campaign.bin = parse_integer(setting_text(value, where), 1);
     } else if (key == "grace") {
       campaign.grace = parse_integer(setting_text(value, where), 0);
+    } else if (key == "helper") {
+      campaign.helper = parse_helper(setting_text(value, where));
     } else {
       return false;
     }
@@ -370,8 +377,17 @@ Campaign read_campaign(const std::string& path, const std::vector<Assignment>& o
   const Parsed parsed = parse(campaign);
   std::vector<Assignment> of_solves;
   for (const Assignment& setting : overriding)
-    if (setting.key == "out") campaign.out = setting.value;
-    else of_solves.push_back(setting);
+    if (setting.key == "out") {
+      campaign.out = setting.value;
+    } else if (setting.key == "helper") {
+      try {
+        campaign.helper = parse_helper(setting.value);
+      } catch (const BadValue& bad) {
+        refuse(setting.where, bad.what(), bad.allowed());
+      }
+    } else {
+      of_solves.push_back(setting);
+    }
   if (parsed.patterns.empty()) refuse(path, "no configurations are named", "give them as configurations = [\"ensemble/lat.*\"]");
   if (campaign.out.empty()) refuse(path, "nowhere to write the results", "name a folder as out = \"results\"");
   if (campaign.sources.empty()) refuse(path, "no sources are given", "give them as sources = [\"point:0,0,0,0\"]");

@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,9 +57,10 @@ struct Campaign {
   std::string sources_where;
   std::vector<Quark> quarks;
   std::vector<Hadron> hadrons;
-  bool propagators = false;  ///< are written
-  int bin = 1;               ///< neighbouring configurations that the errors take together
-  int grace = 10;            ///< seconds that a solve may take after a signal before it is given up
+  bool propagators = false;   ///< are written
+  int bin = 1;                ///< neighbouring configurations that the errors take together
+  int grace = 10;             ///< seconds that a solve may take after a signal before it is given up
+  std::optional<int> helper;  ///< cores of a second process (helper.hpp), 0: there is none; none: chosen
 
   /// Quarks, then hadrons.
   std::vector<const Table*> tables() const;
@@ -85,8 +87,8 @@ bool changes_no_bit(std::string_view key, const RunConfig& quark);
 /// Where a setting was given, the last time if it was more than once; nullptr where it was not.
 const std::string* place_of(const Table& table, std::string_view key);
 
-/// Reads the file, finds the configurations, and completes and checks every quark. overriding: `out` and settings of the whole campaign
-/// that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the
+/// Reads the file, finds the configurations, and completes and checks every quark. overriding: `out`, `helper` and settings of the whole
+/// campaign that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the
 /// configurations.
 Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding);
 

@@ -142,7 +142,7 @@ void Journal::take(const Json& line) {
   } else if (kind == "done") {
     const Row row{text("configuration"), text("quark"), text("source")};
     done_.insert_or_assign(row, line.at("seconds").get<double>());
-    seconds_[row.quark].push_back(done_.at(row));
+    if (!line.contains("by")) seconds_[row.quark].push_back(done_.at(row));
     forget_failures(row);
   } else if (kind == "solved") {
     forget_failures({text("configuration"), text("quark"), text("source")});
@@ -230,8 +230,10 @@ void Journal::begin(const Campaign& campaign, const Coord& lattice) {
       append({{"kind", table->kind}, {"name", table->name}, {"settings", settings}});
 }
 
-void Journal::note_done(const Row& row, double seconds) {
-  append({{"kind", "done"}, {"configuration", row.configuration}, {"quark", row.quark}, {"source", row.source}, {"seconds", seconds}});
+void Journal::note_done(const Row& row, double seconds, bool by_helper) {
+  Json line{{"kind", "done"}, {"configuration", row.configuration}, {"quark", row.quark}, {"source", row.source}, {"seconds", seconds}};
+  if (by_helper) line["by"] = "helper";
+  append(line);
 }
 
 void Journal::note_solved(const Row& row) {

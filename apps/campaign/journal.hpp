@@ -31,7 +31,8 @@ class Journal {
   void begin(const Campaign& campaign, const Coord& lattice);
   std::optional<Coord> lattice() const { return lattice_; }
 
-  void note_done(const Row& row, double seconds);
+  /// by_helper: the helper has computed it, so that its time tells nothing of the next row's.
+  void note_done(const Row& row, double seconds, bool by_helper = false);
   /// A row that is done was solved again, for hadrons: what has failed before is no failure any more. Notes nothing where nothing has.
   void note_solved(const Row& row);
   /// failed: a row, one without source where all of the quark has failed, or the configuration alone.

@@ -289,6 +289,8 @@ std::string text_of(const CampaignPlan& plan) {
   for (const auto& [hadron, missing] : plan.hadrons)
     text += fmt::format("hadron {}: {} and {}, {} rows; {}\n", hadron->name, campaign.quarks[hadron->quarks[0]].name,
                         campaign.quarks[hadron->quarks[1]].name, missing, correlators_text(*hadron));
+  if (!plan.helper.empty())
+    text += fmt::format("helper: a second process computes rows from the last one back, on {} cores\n", plan.helper.size());
   text += fmt::format("disk: {}{} in {}\n", bytes_text(plan.disk_bytes),
                       plan.disk_free > 0 ? fmt::format(" of {}", bytes_text(plan.disk_free)) : "", campaign.out);
   return text + fmt::format("time: {}\n", time_text(plan));

@@ -28,6 +28,7 @@ struct CampaignPlan {
   std::vector<std::pair<const Hadron*, std::size_t>> hadrons;  ///< with the number of missing rows, where there are some
   double disk_bytes = 0;                                       ///< of files that are written
   double disk_free = 0;                                        ///< 0: not known
+  std::vector<int> helper{};                                   ///< cores of the campaign's helper (helper.hpp)
 
   std::size_t missing() const { return rows - done; }
 };

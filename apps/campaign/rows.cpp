@@ -1,6 +1,7 @@
 #include "apps/campaign/rows.hpp"
 
 #include "apps/campaign/hadron_rows.hpp"
+#include "apps/campaign/helper.hpp"
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/gauge_io.hpp"
@@ -48,6 +49,7 @@ class CampaignRun {
         outcome_(outcome) {
     for (const Configuration& configuration : campaign.configurations)
       if (is_missing(configuration)) todo_.push_back(&configuration);
+    if (is_helper()) std::reverse(todo_.begin(), todo_.end());
   }
 
   void run() {
@@ -63,6 +65,7 @@ class CampaignRun {
  private:
   void tell_time() {
     outcome_.spent = account_.spent();
+    outcome_.spent->helped = helped_;
     if (Job::current().is_root() && listener_.spent) listener_.spent(*outcome_.spent);
   }
 
@@ -73,12 +76,14 @@ class CampaignRun {
       end_if_asked();
       std::unique_ptr<LinkLoader> links = next ? std::move(next) : loader_of(*todo_[c]);
       const auto read_next = [&] {
-        if (c + 1 < todo_.size()) next = loader_of(*todo_[c + 1]);
+        if (c + 1 < todo_.size() && !is_helper()) next = loader_of(*todo_[c + 1]);
       };
       compute(*todo_[c], *links, read_next);
     }
     forget_null_vectors(campaign_.configurations);
   }
+
+  bool is_helper() const { return !options_.helper_of.empty(); }
 
   bool is_missing(const Configuration& configuration) const {
     return std::any_of(campaign_.quarks.begin(), campaign_.quarks.end(),
@@ -128,9 +133,13 @@ class CampaignRun {
       try {
         begin_results(configuration);
         hadron_rows_.begin(configuration);
-        for (const Quark& quark : campaign_.quarks) {
-          done += compute(configuration, quark, links);
-          hadron_rows_.is_over(quark);
+        if (is_helper()) {
+          for (auto quark = campaign_.quarks.rbegin(); quark != campaign_.quarks.rend(); ++quark) help(configuration, *quark, links);
+        } else {
+          for (const Quark& quark : campaign_.quarks) {
+            done += take_over(configuration) + compute(configuration, quark, links);
+            hadron_rows_.is_over(quark);
+          }
         }
       } catch (const UnreadableLinks& of_ranks) {
         unreadable = of_ranks.error;
@@ -167,6 +176,44 @@ class CampaignRun {
   struct UnreadableLinks {
     Error error;
   };
+
+  /// Rows of the configuration that the helper has done: how many.
+  int take_over(const Configuration& configuration) {
+    if (Job::current().is_distributed()) return 0;
+    ConfigurationResults theirs = rows_of_helper(campaign_, configuration, journal_);
+    if (theirs.of_quarks.empty()) return 0;
+    if (results_.links.empty()) results_.links = theirs.links;
+    if (results_.links != theirs.links) return 0;  // the file was another one then
+    int rows = 0;
+    for (const Quark& quark : campaign_.quarks) {
+      const auto of_quark = theirs.of_quarks.find(quark.name);
+      if (of_quark == theirs.of_quarks.end()) continue;
+      for (auto& [source, row] : of_quark->second) {
+        results_.of_quarks[quark.name][source] = std::move(row);
+        unwritten_.push_back({{configuration.name, quark.name, source}, 0, true});
+      }
+      skip(configuration, quark, of_quark->second.size());
+      rows += static_cast<int>(of_quark->second.size());
+    }
+    write(configuration);
+    helped_ += rows;
+    return rows;
+  }
+
+  /// As a helper: the rows of a quark that are done neither here nor in the campaign that this helps, one after the other from the last
+  /// one back.
+  void help(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
+    std::vector<Source> missing = sources_to_solve(campaign_, journal_, configuration, quark);
+    for (; !missing.empty(); missing.pop_back()) {
+      end_if_asked();
+      Campaign helped = campaign_;
+      helped.out = options_.helper_of;
+      const Journal theirs(helped.journal(), Journal::Mode::look);
+      int done = 0;
+      if (theirs.is_done(row_of(configuration, quark, missing.back()))) skip(configuration, quark, 1);
+      else (void)solve(configuration, quark, links, {missing.back()}, done);
+    }
+  }
 
   /// The missing rows of a quark, and those of hadrons that it completes: how many are done.
   int compute(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
@@ -275,7 +322,7 @@ class CampaignRun {
       take(row, [&] { return row_results(report); });
     }
     const double seconds = watch_.row_done();
-    if (is_new) unwritten_.emplace_back(row, seconds);
+    if (is_new) unwritten_.push_back({row, seconds});
     else journal_.note_solved(row);
     if (!outcome_.first) outcome_.first = report;
     int rows = is_new ? 1 : 0;
@@ -288,7 +335,7 @@ class CampaignRun {
       const Row of_hadron = row_of(configuration, hadron, source);
       take(of_hadron, [&] { return row_results(made); });
       const auto end = Clock::now();
-      unwritten_.emplace_back(of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count());
+      unwritten_.push_back({of_hadron, std::chrono::duration<double>(end - std::exchange(begin, end)).count()});
       write(configuration);
       ++rows;
     });
@@ -304,7 +351,7 @@ class CampaignRun {
   void write(const Configuration& configuration) {
     if (unwritten_.empty()) return;
     Job::current().on_root([&] { write_results(campaign_.file_of(configuration), configuration.name, results_); });
-    for (const auto& [row, seconds] : std::exchange(unwritten_, {})) journal_.note_done(row, seconds);
+    for (const DoneRow& done : std::exchange(unwritten_, {})) journal_.note_done(done.row, done.seconds, done.by_helper);
   }
 
   /// Before an error that is told: one of writing is not.
@@ -344,8 +391,14 @@ class CampaignRun {
   KeptBetweenSolves kept_{session_};
   HadronRows hadron_rows_{campaign_, journal_};
   std::vector<const Configuration*> todo_;
-  ConfigurationResults results_;                   ///< on the root, of the configuration at work
-  std::vector<std::pair<Row, double>> unwritten_;  ///< rows that are done, and their seconds
+  ConfigurationResults results_;  ///< on the root, of the configuration at work
+  struct DoneRow {
+    Row row;
+    double seconds;
+    bool by_helper = false;
+  };
+  std::vector<DoneRow> unwritten_;
+  int helped_ = 0;  ///< rows that the helper has done
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "apps/campaign/run.hpp"
 
+#include "apps/campaign/helper.hpp"
 #include "apps/campaign/page.hpp"
 #include "apps/campaign/rows.hpp"
 #include "apps/run/gauge_io.hpp"
@@ -160,16 +161,21 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     runtime::Session session(session_options(first, lattice));
     provide_power(session);
     plan_quarks(plan, journal, session);
+    if (!options.command.empty()) plan.helper = cores_of_helper(plan, session);
     tell_plan();
     if (options.dry_run) return;
     job.together([&] { require_room(plan); });
     journal.begin(campaign, lattice);
+    std::optional<Helper> helper;
+    if (!plan.helper.empty()) helper.emplace(campaign, options.command, plan.helper);
     compute_rows(campaign, options, plan, journal, session, watch, listener, outcome);
   }
-  if (options.dry_run) return;
+  if (options.dry_run || !options.helper_of.empty()) return;
   outcome.failures = failures_of(campaign, journal);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   job.on_root([&] {
+    std::error_code error;
+    if (outcome.failures.empty()) std::filesystem::remove_all(of_helper(campaign).out, error);
     const std::vector<std::string> files = write_summary(outcome);
     if (listener.written) listener.written(files);
   });

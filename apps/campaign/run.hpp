@@ -31,8 +31,10 @@ struct Listener {
 };
 
 struct Options {
-  bool dry_run = false;        ///< plan only, and write nothing
-  bool stop_on_error = false;  ///< the first failure ends the campaign
+  bool dry_run = false;                ///< plan only, and write nothing
+  bool stop_on_error = false;          ///< the first failure ends the campaign
+  std::vector<std::string> command{};  ///< that starts this campaign again, for its helper; empty: it gets none
+  std::string helper_of{};             ///< this is the helper of a campaign in that folder
 };
 
 /// What a report tells beside averages.
@@ -52,7 +54,9 @@ struct Outcome {
 /// solve does not converge, fail, and the others go on. Under MPI all ranks call; the root writes. In the end averages and the report are
 /// written. Throws Error(input) for settings that are not those of rows that are done, what reading, solving and writing throw where it is
 /// no failure of a row, in the end Error naming the first failure if there were any, and Interrupted: where `watch` says so no further
-/// solve starts, and one that runs is given up after campaign.grace seconds.
+/// solve starts, and one that runs is given up after campaign.grace seconds. With a helper (helper.hpp) rows that this one has done are
+/// taken over where it is their turn. As the helper of another campaign it computes rows from the last one back that are done in neither,
+/// one after the other, and writes no averages.
 void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener);
 
 }  // namespace quarkstar::app::campaign

@@ -24,8 +24,9 @@ std::string text_of(const TimeSpent& spent) {
   for (const TimeSpent::Worker& worker : spent.workers)
     workers.push_back(fmt::format("{} busy {:.0f} %, {:.0f} % of the work", worker.name, percent(worker.busy, spent.seconds),
                                   percent(worker.bytes, bytes)));
-  return fmt::format("time: {}: {}\nworkers{}: {}\n", duration_text(spent.seconds), parts,
-                     runtime::mpi::Job::current().is_distributed() ? " of rank 0" : "", fmt::join(workers, "; "));
+  const std::string helper = spent.helped > 0 ? fmt::format("helper: {} rows\n", spent.helped) : "";
+  return fmt::format("time: {}: {}\nworkers{}: {}\n{}", duration_text(spent.seconds), parts,
+                     runtime::mpi::Job::current().is_distributed() ? " of rank 0" : "", fmt::join(workers, "; "), helper);
 }
 
 TimeAccount::TimeAccount(runtime::Session& session) : session_(session), before_(workers()) {}

@@ -21,8 +21,10 @@ struct TimeSpent {
   double solves = 0;     ///< sum over the groups of right-hand sides
   bool at_once = false;  ///< several groups were at work at once, each with the whole time
   std::vector<Worker> workers;
+  int helped = 0;  ///< rows that the campaign's helper has computed
 };
-/// Two lines: the parts of the time; each worker's busy part of it, and its part of the bytes that all of them moved.
+/// Two lines: the parts of the time; each worker's busy part of it, and its part of the bytes that all of them moved. A third one of a
+/// helper that has done something.
 std::string text_of(const TimeSpent& spent);
 
 /// Counts from its construction on.

@@ -23,7 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t longest_text = std::size_t{1} << 20;
-constexpr auto grace = std::chrono::seconds(2);
 
 /// The reading end of a pipe and what has come out of it.
 class Output {
@@ -100,7 +99,8 @@ std::string ChildResult::failure() const {
   return message.empty() ? fmt::format("exit code {} without a message", exit_code) : message;
 }
 
-ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop) {
+ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop,
+                      double grace_seconds) {
   Output out, err;
   const Clock::time_point begin = Clock::now();
   const pid_t child = start(arguments, out, err);
@@ -111,7 +111,7 @@ ChildResult run_child(const std::vector<std::string>& arguments, double limit_se
   Clock::time_point kill_at = Clock::time_point::max();
   const auto end_it = [&] {
     ::kill(-child, SIGTERM);
-    kill_at = Clock::now() + grace;
+    kill_at = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grace_seconds));
   };
   // Polls the process, not the end of its output: a child of its own may hold that open.
   for (int status = 0;;) {

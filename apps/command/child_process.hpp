@@ -19,7 +19,8 @@ struct ChildResult {
 };
 
 /// Runs a program with its own process group, so that its children end with it. After `limit_seconds`, or as soon as `should_stop()` (asked
-/// every 50 ms) says so, the group gets SIGTERM and two seconds later SIGKILL. Throws Error(environment) where it cannot be started.
-ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop = {});
+/// every 50 ms) says so, the group gets SIGTERM and grace_seconds later SIGKILL. Throws Error(environment) where it cannot be started.
+ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop = {},
+                      double grace_seconds = 2);
 
 }  // namespace quarkstar::app

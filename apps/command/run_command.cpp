@@ -2,13 +2,21 @@
 #include "apps/campaign/run.hpp"
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
+#include "apps/command/own_executable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace quarkstar::app {
 namespace {
@@ -18,6 +26,24 @@ struct RunOptions {
   Assignments flags = std::make_shared<std::vector<Assignment>>();
   campaign::Options options;
 };
+
+/// What starts this campaign again, without its folder and what says who computes it.
+std::vector<std::string> command_of(const RunOptions& options) {
+  std::vector<std::string> command{own_executable, "run", options.file};
+  for (const Assignment& flag : *options.flags) {
+    constexpr std::string_view own[] = {"out", "helper", "devices", "gpus", "throttle"};
+    if (std::find(std::begin(own), std::end(own), flag.key) != std::end(own)) continue;
+    const bool is_switch = find_setting(flag.key)->metavar.empty();
+    command.push_back(is_switch ? "--" + flag.key : fmt::format("--{}={}", flag.key, flag.value));
+  }
+  return command;
+}
+
+/// A helper ends with the campaign that has started it, and does not keep that from its work.
+void become_helper() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  (void)::nice(10);
+}
 
 void run_campaign(const RunOptions& options) {
   CommandWatch watch;
@@ -36,7 +62,10 @@ void run_campaign(const RunOptions& options) {
   };
   listener.spent = [](const campaign::TimeSpent& spent) { fmt::print("{}", text_of(spent)); };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
-  run(campaign::read_campaign(options.file, *options.flags), options.options, watch, listener);
+  campaign::Options chosen = options.options;
+  if (chosen.helper_of.empty()) chosen.command = command_of(options);
+  else become_helper();
+  run(campaign::read_campaign(options.file, *options.flags), chosen, watch, listener);
 }
 
 }  // namespace
@@ -47,6 +76,16 @@ void add_run(CLI::App& app) {
   command->add_option("CAMPAIGN.toml", options->file, "What to compute (docs/howto/campaign.md)")->required();
   command->add_flag("--dry-run", options->options.dry_run, "Print what would be done, its memory, disk and time, and do nothing");
   command->add_flag("--stop-on-error", options->options.stop_on_error, "End with the first configuration or row that fails");
+  command
+      ->add_option_function<std::string>(
+          "--helper",
+          [options](const std::string& cores) {
+            options->flags->push_back({"helper", cores, "--helper"});
+          },
+          "Cores of a second process that computes rows from the last one back; 0: none (default: auto, with --devices all those that GPUs "
+          "leave idle)")
+      ->type_name("auto|N");
+  command->add_option("--helper-of", options->options.helper_of)->group("");  // what a campaign starts its helper with
   for (const Setting& setting : run_settings())
     if (setting.key == "out" || campaign::is_of_whole_campaign(setting.key)) add_setting_flag(*command, setting, options->flags);
   command->callback([options] { run_campaign(*options); });

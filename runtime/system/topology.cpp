@@ -146,10 +146,15 @@ int numa_node_near(const std::string& pci_bus_id) {
   return object != nullptr ? static_cast<int>(object->logical_index) : -1;
 }
 
-bool bind_this_thread(int logical_pu) {
+bool bind_this_thread(std::span<const int> logical_pus) {
   hwloc_topology_t topology = loaded_topology();
-  hwloc_obj_t pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, static_cast<unsigned>(logical_pu));
-  return pu != nullptr && hwloc_set_cpubind(topology, pu->cpuset, HWLOC_CPUBIND_THREAD) == 0;
+  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> all(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  for (const int pu : logical_pus) {
+    const hwloc_obj_t unit = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, static_cast<unsigned>(pu));
+    if (unit == nullptr) return false;
+    hwloc_bitmap_or(all.get(), all.get(), unit->cpuset);
+  }
+  return hwloc_set_cpubind(topology, all.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 
 }  // namespace quarkstar::runtime

@@ -1,5 +1,6 @@
 #pragma once
 // What the machine looks like: NUMA domains and the processing units that belong to each, read through hwloc.
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,8 @@ class Topology {
 /// known, as on machines of one node and in descriptions of other machines.
 int numa_node_near(const std::string& pci_bus_id);
 
-/// Binds the calling thread to one processing unit (hwloc logical index). False where the system does not allow it.
-bool bind_this_thread(int logical_pu);
+/// Binds the calling thread to these processing units (hwloc logical indices). False where the system does not allow it.
+bool bind_this_thread(std::span<const int> logical_pus);
+inline bool bind_this_thread(int logical_pu) { return bind_this_thread(std::span(&logical_pu, 1)); }
 
 }  // namespace quarkstar::runtime

@@ -1,0 +1,119 @@
+#include "apps/campaign/helper.hpp"
+
+#include "apps/command/child_process.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/mpi/launcher.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/topology.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+namespace quarkstar::app::campaign {
+namespace {
+
+/// Whether CPUs own blocks beside GPUs, or are an island.
+bool cpus_solve(const CampaignPlan& plan, const runtime::Session& session) {
+  return std::any_of(plan.quarks.begin(), plan.quarks.end(), [&](const QuarkPlan& quark) {
+    const PlannedSolve& solve = quark.solve;
+    const auto has_cpu = [&](const runtime::Decomposition& decomposition) {
+      return std::any_of(decomposition.blocks().begin(), decomposition.blocks().end(),
+                         [&](const runtime::Block& block) { return block.owner >= session.gpu_count(); });
+    };
+    return has_cpu(solve.where.decomposition) || std::any_of(solve.islands.begin(), solve.islands.end(), has_cpu);
+  });
+}
+
+}  // namespace
+
+Campaign of_helper(Campaign campaign) {
+  campaign.out += "/helper";
+  return campaign;
+}
+
+std::string obstacle_to_helper(const Campaign& campaign) {
+  if (runtime::mpi::read_launch([](const char* name) -> const char* { return std::getenv(name); }).wants_mpi)
+    return "a launcher of MPI has started this program";
+  if (campaign.propagators) return "propagators are written";
+  if (!campaign.hadrons.empty()) return "hadrons are made of the propagators of two quarks";
+  for (const Quark& quark : campaign.quarks) {
+    if (quark.config.solver.recycle > 0) return fmt::format("solves of quark {} depend on those before them (recycle)", quark.name);
+    if (!quark.config.multigrid_setup.empty())
+      return fmt::format("set-ups of quark {} depend on those before them (multigrid-setup)", quark.name);
+  }
+  return "";
+}
+
+std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Session& session) {
+  const Campaign& campaign = *plan.campaign;
+  constexpr int left_over = 2, fewest = 4;  // left over: for the threads that submit, and that read the next configuration
+  std::vector<int> cores;
+  for (const runtime::Worker& worker : session.workers())
+    if (worker.kind == runtime::Worker::Kind::cpu) cores.insert(cores.end(), worker.team.cores().begin(), worker.team.cores().end());
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  const std::string obstacle = obstacle_to_helper(campaign);
+  if (campaign.helper) {
+    if (*campaign.helper == 0) return {};
+    if (!obstacle.empty()) throw Error(ErrorKind::input, campaign.file, "helper: " + obstacle, "leave it out");
+    if (*campaign.helper > static_cast<int>(cores.size()))
+      throw Error(ErrorKind::input, campaign.file, fmt::format("helper: {} cores, and CPU workers have {}", *campaign.helper, cores.size()),
+                  "ask for fewer");
+    cores.erase(cores.begin(), cores.end() - *campaign.helper);
+    return cores;
+  }
+  if (!obstacle.empty() || session.options().devices != "all" || session.gpu_count() == 0 || cpus_solve(plan, session)) return {};
+  if (static_cast<int>(cores.size()) < left_over + fewest) return {};
+  cores.erase(cores.begin(), cores.begin() + left_over);
+  return cores;
+}
+
+ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal) {
+  const Campaign theirs = of_helper(campaign);
+  try {
+    if (!std::filesystem::exists(theirs.journal())) return {};
+    const Journal done(theirs.journal(), Journal::Mode::look);
+    std::vector<Row> rows = done.rows_of(configuration.name);
+    std::erase_if(rows, [&](const Row& row) { return journal.is_done(row); });
+    if (rows.empty()) return {};
+    done.require_same_settings(campaign);
+    ConfigurationResults all = read_results(theirs.file_of(configuration)), found{all.links, {}};
+    for (const Row& row : rows)
+      if (all.find(row.quark, row.source) != nullptr)
+        found.of_quarks[row.quark][row.source] = std::move(all.of_quarks.at(row.quark).at(row.source));
+    return found;
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: rows of the helper are computed anew: {}", theirs.out, error.what());
+    return {};
+  }
+}
+
+Helper::Helper(const Campaign& campaign, std::vector<std::string> command, std::vector<int> cores) {
+  for (const std::string& argument : {std::string("--devices"), std::string("cpu"), std::string("--helper"), std::string("0"),
+                                      std::string("--out"), of_helper(campaign).out, std::string("--helper-of"), campaign.out})
+    command.push_back(argument);
+  thread_ = std::thread([this, command = std::move(command), cores = std::move(cores), where = of_helper(campaign).out] {
+    (void)runtime::bind_this_thread(cores);  // the process inherits it
+    try {
+      const ChildResult result = run_child(
+          command, std::numeric_limits<double>::infinity(), [this] { return ends_.load(); }, 0);
+      if (!result.ok() && !ends_) spdlog::warn("{}: the helper has ended: {}", where, result.failure());
+    } catch (const std::exception& error) {
+      spdlog::warn("{}: no helper: {}", where, error.what());
+    }
+  });
+}
+
+Helper::~Helper() {
+  ends_ = true;
+  thread_.join();
+}
+
+}  // namespace quarkstar::app::campaign

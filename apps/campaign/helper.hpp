@@ -1,0 +1,44 @@
+#pragma once
+// CPUs that a campaign's GPUs leave idle: a process of its own computes rows on them, from the other end of the campaign.
+#include "apps/campaign/plan.hpp"
+#include "apps/campaign/results_file.hpp"
+#include "runtime/graph/session.hpp"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quarkstar::app::campaign {
+
+/// The campaign of the helper: the same one, with its results in a folder of this one's.
+Campaign of_helper(Campaign campaign);
+
+/// Why a campaign cannot have a helper; "": it can.
+std::string obstacle_to_helper(const Campaign& campaign);
+
+/// The cores of this session on which a helper computes: as many as the campaign asks for. By itself ("auto"), where all devices are to
+/// work and `plan` has GPUs alone, those that they leave, but for two; none where that are fewer than four. Throws Error(input) where it is
+/// asked for one that it cannot have.
+std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Session& session);
+
+/// What it has done of a configuration that is not in the journal of the campaign. What cannot be read, and what was computed with other
+/// settings, counts as not done, with a warning.
+ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal);
+
+/// The process, which ends with this, whatever it is at: its rows are on disk as soon as they are done, one that is not is lost. Where it
+/// fails a warning says so.
+class Helper {
+ public:
+  /// command: the program, and the arguments that start this campaign, but for its folder and its devices.
+  Helper(const Campaign& campaign, std::vector<std::string> command, std::vector<int> cores);
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+  ~Helper();
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace quarkstar::app::campaign
