@@ -10,10 +10,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace quarkstar::app::campaign {
@@ -75,6 +77,24 @@ std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Sessio
   return cores;
 }
 
+std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own) {
+  const std::string& quark = own.quark->name;
+  const std::optional<double> seconds = theirs.seconds_of(quark);
+  if (!seconds) return std::nullopt;
+  if (own.seconds_a_row) return *seconds / *own.seconds_a_row;
+  for (const Configuration& configuration : helped.configurations)
+    for (const Row& row : theirs.rows_of(configuration.name)) {
+      if (row.quark != quark) continue;
+      const ConfigurationResults results = read_results(helped.file_of(configuration));
+      const RowResults* const found = results.find(quark, row.source);
+      if (found == nullptr || found->iterations.empty()) continue;
+      const double iterations =
+          std::accumulate(found->iterations.begin(), found->iterations.end(), 0.0) / static_cast<double>(found->iterations.size());
+      return *seconds / (own.seconds_a_hundred_iterations * iterations / 100);
+    }
+  return std::nullopt;
+}
+
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal) {
   const Campaign theirs = of_helper(campaign);
   try {
@@ -103,12 +123,20 @@ Helper::Helper(const Campaign& campaign, std::vector<std::string> command, std::
     (void)runtime::bind_this_thread(cores);  // the process inherits it
     try {
       const ChildResult result = run_child(
-          command, std::numeric_limits<double>::infinity(), [this] { return ends_.load(); }, 0);
+          command, std::numeric_limits<double>::infinity(), [this] { return ends_.load(); }, 0, [this](int group) { group_ = group; });
+      group_ = 0;
       if (!result.ok() && !ends_) spdlog::warn("{}: the helper has ended: {}", where, result.failure());
     } catch (const std::exception& error) {
       spdlog::warn("{}: no helper: {}", where, error.what());
     }
   });
+}
+
+void Helper::set_working(bool works) {
+  const int group = group_;
+  if (works == works_ || group == 0) return;
+  works_ = works;
+  ::kill(-group, works ? SIGCONT : SIGSTOP);
 }
 
 Helper::~Helper() {

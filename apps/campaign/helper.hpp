@@ -5,6 +5,7 @@
 #include "runtime/graph/session.hpp"
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,10 @@ std::string obstacle_to_helper(const Campaign& campaign);
 /// asked for one that it cannot have.
 std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Session& session);
 
+/// As a helper: how much of the campaign's time one second of it saves with rows of this quark, from the campaign's seconds for them, and
+/// this program's, or from its Dslash and the campaign's iterations. Nothing where that is not known yet.
+std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own);
+
 /// What it has done of a configuration that is not in the journal of the campaign. What cannot be read, and what was computed with other
 /// settings, counts as not done, with a warning.
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal);
@@ -36,8 +41,14 @@ class Helper {
   Helper& operator=(const Helper&) = delete;
   ~Helper();
 
+  /// It works while the campaign solves. At other times it stands still: what prepares solves and follows them on the host takes longer
+  /// beside it than it gains (docs/results/2026-11-30-h200-hybrid.md).
+  void set_working(bool works);
+
  private:
   std::atomic<bool> ends_ = false;
+  std::atomic<int> group_ = 0;  ///< of its process; 0: there is none
+  bool works_ = true;
   std::thread thread_;
 };
 

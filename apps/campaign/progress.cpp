@@ -16,9 +16,13 @@ class CampaignWatch::Part : public RunProgress {
  public:
   explicit Part(CampaignWatch& whole) : whole_(whole) {}
   void update(int step, double fraction, const std::string& detail) override {
+    if (whole_.solving_) whole_.solving_(true);
     whole_.bar_->update(whole_.solved_ + step, fraction, text(detail));
   }
-  void step_done(int step, const std::string& detail) override { whole_.bar_->step_done(whole_.solved_ + step, text(detail)); }
+  void step_done(int step, const std::string& detail) override {
+    if (whole_.solving_) whole_.solving_(false);
+    whole_.bar_->step_done(whole_.solved_ + step, text(detail));
+  }
 
  private:
   std::string text(const std::string& detail) const {

@@ -4,9 +4,11 @@
 #include "apps/run/run_watch.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace quarkstar::app::campaign {
 
@@ -22,6 +24,8 @@ class CampaignWatch : public RunWatch {
   std::unique_ptr<RunProgress> progress(const std::string& title, int steps) override;
   /// Solves of rows of a quark begin.
   void begin(const std::string& configuration, const Quark& quark);
+  /// To be told whether solves are under way.
+  void tell_solving(std::function<void(bool)> solving) { solving_ = std::move(solving); }
   /// One row is done. Returns the seconds that it took, from the end of the one before.
   double row_done();
   /// What has passed since the last one belongs to no row.
@@ -49,6 +53,7 @@ class CampaignWatch : public RunWatch {
   int solved_ = 0, solves_a_row_ = 1;
   Clock::time_point row_began_ = Clock::now();
   std::unique_ptr<RunProgress> bar_;
+  std::function<void(bool)> solving_;
 };
 
 }  // namespace quarkstar::app::campaign

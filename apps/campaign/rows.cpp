@@ -21,6 +21,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
+#include <thread>
 #include <utility>
 
 namespace quarkstar::app::campaign {
@@ -38,7 +41,7 @@ bool is_everywhere(const Error& error) {
 class CampaignRun {
  public:
   CampaignRun(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session,
-              RunWatch& watch, const Listener& listener, Outcome& outcome)
+              RunWatch& watch, const Listener& listener, Outcome& outcome, Helper* helper)
       : campaign_(campaign),
         options_(options),
         plan_(plan),
@@ -49,12 +52,13 @@ class CampaignRun {
         outcome_(outcome) {
     for (const Configuration& configuration : campaign.configurations)
       if (is_missing(configuration)) todo_.push_back(&configuration);
-    if (is_helper()) std::reverse(todo_.begin(), todo_.end());
+    if (helper != nullptr) watch_.tell_solving([helper](bool solving) { helper->set_working(solving); });
   }
 
   void run() {
     try {
-      compute();
+      if (options_.helper_of.empty()) compute();
+      else help();
     } catch (...) {
       tell_time();
       throw;
@@ -76,14 +80,12 @@ class CampaignRun {
       end_if_asked();
       std::unique_ptr<LinkLoader> links = next ? std::move(next) : loader_of(*todo_[c]);
       const auto read_next = [&] {
-        if (c + 1 < todo_.size() && !is_helper()) next = loader_of(*todo_[c + 1]);
+        if (c + 1 < todo_.size()) next = loader_of(*todo_[c + 1]);
       };
       compute(*todo_[c], *links, read_next);
     }
     forget_null_vectors(campaign_.configurations);
   }
-
-  bool is_helper() const { return !options_.helper_of.empty(); }
 
   bool is_missing(const Configuration& configuration) const {
     return std::any_of(campaign_.quarks.begin(), campaign_.quarks.end(),
@@ -133,13 +135,9 @@ class CampaignRun {
       try {
         begin_results(configuration);
         hadron_rows_.begin(configuration);
-        if (is_helper()) {
-          for (auto quark = campaign_.quarks.rbegin(); quark != campaign_.quarks.rend(); ++quark) help(configuration, *quark, links);
-        } else {
-          for (const Quark& quark : campaign_.quarks) {
-            done += take_over(configuration) + compute(configuration, quark, links);
-            hadron_rows_.is_over(quark);
-          }
+        for (const Quark& quark : campaign_.quarks) {
+          done += take_over(configuration) + compute(configuration, quark, links);
+          hadron_rows_.is_over(quark);
         }
       } catch (const UnreadableLinks& of_ranks) {
         unreadable = of_ranks.error;
@@ -200,19 +198,67 @@ class CampaignRun {
     return rows;
   }
 
-  /// As a helper: the rows of a quark that are done neither here nor in the campaign that this helps, one after the other from the last
-  /// one back.
-  void help(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
-    std::vector<Source> missing = sources_to_solve(campaign_, journal_, configuration, quark);
-    for (; !missing.empty(); missing.pop_back()) {
+  /// A row that a helper may begin, and what it gains.
+  struct HelpfulRow {
+    const Configuration* configuration = nullptr;
+    const Quark* quark = nullptr;
+    const Source* source = nullptr;
+    double gain = 0;
+  };
+
+  /// As a helper: rows one after the other, those of the quark with the largest gain first, from the last configuration and source back.
+  void help() {
+    Campaign helped = campaign_;
+    helped.out = options_.helper_of;
+    std::set<Row> tried;
+    std::unique_ptr<LinkLoader> links;
+    const Configuration* of_links = nullptr;
+    for (;;) {
       end_if_asked();
-      Campaign helped = campaign_;
-      helped.out = options_.helper_of;
-      const Journal theirs(helped.journal(), Journal::Mode::look);
+      const std::optional<HelpfulRow> next = next_to_help(helped, tried);
+      if (!next) {  // the campaign has not come to all quarks yet
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        continue;
+      }
+      if (next->source == nullptr) return;
+      tried.insert(row_of(*next->configuration, *next->quark, *next->source));
+      if (std::exchange(of_links, next->configuration) != next->configuration) {
+        kept_.forget();
+        links = loader_of(*next->configuration);
+        begin_results(*next->configuration);
+      }
       int done = 0;
-      if (theirs.is_done(row_of(configuration, quark, missing.back()))) skip(configuration, quark, 1);
-      else (void)solve(configuration, quark, links, {missing.back()}, done);
+      try {
+        require_readable(*next->configuration, *links);
+        (void)solve(*next->configuration, *next->quark, *links, {*next->source}, done);
+      } catch (const UnreadableLinks&) {  // the campaign tells of it when it comes there
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::input) throw;
+      }
     }
+  }
+
+  /// No source: none is left. Nothing: it is not known yet.
+  std::optional<HelpfulRow> next_to_help(const Campaign& helped, const std::set<Row>& tried) {
+    const Journal theirs(helped.journal(), Journal::Mode::look);
+    HelpfulRow best;
+    for (QuarkPlan& planned : plan_.quarks) {
+      const auto last_missing = [&](const Configuration& configuration) -> const Source* {
+        for (auto source = campaign_.sources.rbegin(); source != campaign_.sources.rend(); ++source) {
+          const Row row = row_of(configuration, *planned.quark, *source);
+          if (!theirs.is_done(row) && !journal_.is_done(row) && !tried.contains(row)) return &*source;
+        }
+        return nullptr;
+      };
+      const auto last = std::find_if(campaign_.configurations.rbegin(), campaign_.configurations.rend(),
+                                     [&](const Configuration& configuration) { return last_missing(configuration) != nullptr; });
+      if (last == campaign_.configurations.rend()) continue;
+      if (const std::optional<double> now = journal_.seconds_of(planned.quark->name)) planned.seconds_a_row = now;
+      const std::optional<double> gain = gain_of(helped, theirs, planned);
+      if (!gain) return std::nullopt;
+      if (*gain > best.gain) best = {&*last, planned.quark, last_missing(*last), *gain};
+    }
+    return best;
   }
 
   /// The missing rows of a quark, and those of hadrons that it completes: how many are done.
@@ -408,8 +454,8 @@ Row row_of(const Configuration& configuration, const Table& table, const Source&
 }
 
 void compute_rows(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session,
-                  RunWatch& watch, const Listener& listener, Outcome& outcome) {
-  CampaignRun(campaign, options, plan, journal, session, watch, listener, outcome).run();
+                  RunWatch& watch, const Listener& listener, Outcome& outcome, Helper* helper) {
+  CampaignRun(campaign, options, plan, journal, session, watch, listener, outcome, helper).run();
 }
 
 }  // namespace quarkstar::app::campaign

@@ -168,7 +168,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     journal.begin(campaign, lattice);
     std::optional<Helper> helper;
     if (!plan.helper.empty()) helper.emplace(campaign, options.command, plan.helper);
-    compute_rows(campaign, options, plan, journal, session, watch, listener, outcome);
+    compute_rows(campaign, options, plan, journal, session, watch, listener, outcome, helper ? &*helper : nullptr);
   }
   if (options.dry_run || !options.helper_of.empty()) return;
   outcome.failures = failures_of(campaign, journal);

@@ -100,10 +100,11 @@ std::string ChildResult::failure() const {
 }
 
 ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop,
-                      double grace_seconds) {
+                      double grace_seconds, const std::function<void(int group)>& started) {
   Output out, err;
   const Clock::time_point begin = Clock::now();
   const pid_t child = start(arguments, out, err);
+  if (started) started(child);
   out.close_writer();
   err.close_writer();
   ChildResult result;

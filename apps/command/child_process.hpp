@@ -19,8 +19,9 @@ struct ChildResult {
 };
 
 /// Runs a program with its own process group, so that its children end with it. After `limit_seconds`, or as soon as `should_stop()` (asked
-/// every 50 ms) says so, the group gets SIGTERM and grace_seconds later SIGKILL. Throws Error(environment) where it cannot be started.
+/// every 50 ms) says so, the group gets SIGTERM and grace_seconds later SIGKILL. started(): told of the group. Throws Error(environment)
+/// where it cannot be started.
 ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop = {},
-                      double grace_seconds = 2);
+                      double grace_seconds = 2, const std::function<void(int group)>& started = {});
 
 }  // namespace quarkstar::app

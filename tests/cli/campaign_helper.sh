@@ -30,25 +30,27 @@ taken_over() { grep -c '"by":"helper"' "$1/journal.jsonl" || true; }
 campaign plain 'lat.[123]'
 expect 0 '^wrote plain/report.html' run plain.toml
 
-# Rows that are there when a campaign begins: those of two configurations, from the last one back.
-campaign some 'lat.[23]'
+# Rows that are there when a campaign goes on: those of two configurations, from the last one back, one quark after the other.
+campaign first lat.1
 campaign all 'lat.[123]'
-mkdir all
-expect 0 '' run some.toml --out all/helper --helper-of all
-[ "$(sed -nE 's/.*"done","configuration":"([^"]*)","quark":"([^"]*)","source":"([^"]*)".*/\1 \2 \3/p' all/helper/journal.jsonl | head -n 3 | tr '\n' ' ')" = \
-  "lat.3 strange point:0,0,0,4 lat.3 strange point:0,0,0,0 lat.3 light point:0,0,0,4 " ] || { cat all/helper/journal.jsonl; die "another order"; }
+expect 0 '^wrote' run first.toml --out all
+expect 0 '' run all.toml --out all/helper --helper-of all
+cp -r all begun
+sed -nE 's/.*"done","configuration":"([^"]*)","quark":"([^"]*)","source":"point:([^"]*)".*/\2 \1 \3/p' all/helper/journal.jsonl > order.txt
+for quark in light strange; do
+  [ "$(grep "^$quark" order.txt | tr '\n' ';')" = "$quark lat.3 0,0,0,4;$quark lat.3 0,0,0,0;$quark lat.2 0,0,0,4;$quark lat.2 0,0,0,0;" ] || { cat order.txt; die "another order"; }
+done
 [ ! -e all/helper/campaign.h5 ] || die "a helper has written averages"
-cp -r all/helper kept
 expect 0 '^helper: 8 rows' run all.toml
 [ "$(taken_over all)" = 8 ] || die "not 8 rows taken over"
 same all
 
 # With other settings, or damaged, they are computed.
 for what in settings damage; do
-  rm -rf all && mkdir all && cp -r kept all/helper
+  rm -rf all && cp -r begun all
   case $what in
     settings) sed -i 's/"tol":1e-09/"tol":1e-08/' all/helper/journal.jsonl ;;
-    damage) for seed in 2 3; do head -c 3000 kept/configurations/lat.$seed.h5 > all/helper/configurations/lat.$seed.h5; done ;;
+    damage) for seed in 2 3; do head -c 3000 begun/helper/configurations/lat.$seed.h5 > all/helper/configurations/lat.$seed.h5; done ;;
   esac
   expect 0 '^wrote all/report.html' run all.toml
   [ "$(taken_over all)" = 0 ] || die "$what: rows were taken over"
@@ -56,13 +58,13 @@ for what in settings damage; do
   same all
 done
 
-# The process, beside a campaign that is twenty times slower; and one that is killed.
+# The process, beside a campaign that is eighty times slower; and one that is killed.
 campaign beside 'lat.[123]'
-expect 0 '^helper: a second process computes rows from the last one back, on 1 cores' run beside.toml --helper 1 --throttle 0:20
+expect 0 '^helper: a second process computes rows from the last one back, on 1 cores' run beside.toml --helper 1 --throttle 0:80
 [ "$(taken_over beside)" -gt 0 ] || { cat stdout.txt stderr.txt; die "the helper did nothing"; }
 same beside
 campaign killed 'lat.[123]' 'helper = 1'
-"$QUARKSTAR" run killed.toml --throttle 0:20 > killed.txt 2>&1 &
+"$QUARKSTAR" run killed.toml --throttle 0:80 > killed.txt 2>&1 &
 main=$!
 for _ in $(seq 300); do [ ! -s killed/helper/journal.jsonl ] || ! grep -q '"done"' killed/helper/journal.jsonl || break; sleep 0.1; done
 kill -9 $main
