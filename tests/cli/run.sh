@@ -153,9 +153,10 @@ solver = "cgnr"
 [quark.a]
 [quark.b]
 END
+  rm -f stderr.txt  # what the last one has said is no sign that this one has begun
   "$QUARKSTAR" run "end$1.toml" > stdout.txt 2> stderr.txt &
   local child=$!
-  until grep -q 'right-hand side 1/48 done: long a: ' stderr.txt || [ $((tries += 1)) -gt 3000 ]; do sleep 0.1; done
+  until grep -qs 'right-hand side 1/48 done: long a: ' stderr.txt || [ $((tries += 1)) -gt 3000 ]; do sleep 0.1; done
   kill -TERM $child || { cat stderr.txt; die "over before the signal"; }
   wait $child || got=$?
   [ "$got" = 130 ] || { cat stdout.txt stderr.txt; die "exit code $got instead of 130"; }
