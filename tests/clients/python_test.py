@@ -1,4 +1,5 @@
 """The Python package against numpy's own arithmetic and other layouts of the same problem."""
+import concurrent.futures
 import gc
 import pathlib
 import pydoc
@@ -99,6 +100,21 @@ class Solves(Package):
             self.assertIsInstance(error, qs.NotConverged)
             self.assertIsNone(error.report)
             self.assertIsNone(error.solution)
+
+    def test_arrays_of_several_forms(self) -> None:
+        """One operator's solves of arrays that differ in number, type, layout and place, one by one and from several threads."""
+        b = random_vectors(3, 12, 75)
+        with qs.wilson(self.U, kappa=0.11, tol=1e-9) as D:
+            forms = [(given, layout) for given in (b[0], b[1], b[1:], b[2].astype(np.complex64)) for layout in ("lexicographic", "pyquda")]
+            forms = [(given if layout == "lexicographic" else given.reshape(*given.shape[:-6], 2, 8, 4, 4, 2, 4, 3), layout) for given, layout in forms]
+            alone = [D.solve(given, layout=layout) for given, layout in forms]
+            for solution, (given, layout) in zip(alone, forms):
+                image = D.apply(solution, layout=layout)
+                self.assertLess(np.abs(image - given).max() / np.abs(given).max(), 1e-6)
+            with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                together = list(threads.map(lambda form: D.solve(form[0], layout=form[1]), 2 * forms))
+            for solution, same in zip(2 * alone, together):
+                np.testing.assert_array_equal(solution, same)
 
     def test_eigenvectors(self) -> None:
         folder = pathlib.Path(tempfile.mkdtemp())
