@@ -31,7 +31,7 @@ struct Solver::Impl {
   PreparedAction& action() const { return corrector.action(); }
   void require(std::span<const double> masses, std::span<const HostField> solutions, const SolveRequest& request);
   void load(const LoadSources& sources, const FullField& b) const;
-  void load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x, bool guessed) const;
+  void load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x) const;
   void store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, const UseSolutions& use,
              bool alone) const;
 };
@@ -73,11 +73,10 @@ void Solver::Impl::load(const LoadSources& sources, const FullField& b) const {
   physical->load(b, eta);
 }
 
-void Solver::Impl::load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x, bool guessed) const {
+void Solver::Impl::load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x) const {
   const SolveState* const resume = request.resume;
   for (const int parity : {0, 1}) {
-    if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
-    else if (resume != nullptr && !resume->fields.empty())
+    if (resume != nullptr && !resume->fields.empty())
       transfer::load(x.of(parity), std::span(resume->fields).first(static_cast<std::size_t>(x.even.vectors())));
     else if (request.guess) request.guess(x.of(parity));
     else transfer::load(x.of(parity), solutions);
@@ -269,8 +268,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const runtime::HandlePool::Use pooled(std::move(pool));
   const runtime::Settled settled;  // the caller's vectors
   const FullField b(lattice(), s.corrector.components(), count), x(lattice(), s.corrector.components(), count);
-  s.load_guesses(solutions, request, x, guessed);
-  s.load(load, b);  // behind x: whoever loads sources may wait for that
+  if (guessed) s.load_guesses(solutions, request, x);
+  s.load(load, b);  // behind guesses: whoever loads sources may wait for them
   std::optional<Box> part;
   if (four_dimensions && !solutions.empty()) part = solutions[0].box();
   SolveLoop loop(s.corrector,
@@ -278,6 +277,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
                  progress, snapshots);
   const bool alone = !runtime::Turns::taken();
   if (alone) session.wait_all();
+  for (const int parity : {0, 1})
+    if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus, and nobody waits for them
   const Account account(alone);
   std::vector<SolveResult> results = loop.run();
   if (alone) session.wait_all();
