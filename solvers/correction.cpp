@@ -130,7 +130,7 @@ KrylovResults Corrector::solve_scaled(const NamedKrylovSolver& solver, LinearOpe
   limits.shifts = shifts;
   if (goal.resume != nullptr)
     limits.resume = {krylov_numbers(*goal.resume), [&](std::span<const Field* const> fields) {
-                       load_halves(kept_fields(x, fields), std::span(goal.resume->fields).subspan(goal.n));
+                       load_halves(kept_fields(x, fields), std::span(goal.resume->fields).subspan(static_cast<std::size_t>(x.site_vectors())));
                      }};
   std::optional<FixedSteps> inner;
   if (solver.flexible && settings_.inner) {
@@ -273,7 +273,7 @@ std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullFiel
     blas::submit<blas::Scale>({&copy.of(parity), &x.of(parity)}, {1.0});
     blas::submit<blas::AddScaled>({&copy.of(parity), parity == solved ? &e.of(solved) : &other}, {1.0}, working);
   }
-  std::vector<HostField> host(static_cast<std::size_t>(n), HostField(components_, part));
+  std::vector<HostField> host(static_cast<std::size_t>(copy.even.site_vectors()), HostField(components_, part));
   for (const int parity : {0, 1}) transfer::store(host, copy.of(parity));
   runtime::Session::current().wait_all();
   return host;
@@ -281,7 +281,7 @@ std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullFiel
 
 SolveState Corrector::state_of(const CorrectionNumbers& numbers, const std::vector<SolveResult>& results, const FullField& x,
                                const Field& sum, const KrylovSnapshot& now, const Box& part) const {
-  SolveState state{results, {}, std::vector<HostField>(results.size(), HostField(components_, part))};
+  SolveState state{results, {}, std::vector<HostField>(static_cast<std::size_t>(x.even.site_vectors()), HostField(components_, part))};
   const std::span<const std::byte> bytes = std::as_bytes(std::span(&numbers, 1));
   state.numbers.assign(bytes.begin(), bytes.end());
   state.numbers.insert(state.numbers.end(), now.numbers.begin(), now.numbers.end());

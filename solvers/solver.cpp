@@ -31,9 +31,9 @@ struct Solver::Impl {
   PreparedAction& action() const { return corrector.action(); }
   void require(std::span<const double> masses, std::span<const HostField> solutions, const SolveRequest& request);
   void load(const LoadSources& sources, const FullField& b) const;
-  void load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x) const;
-  void store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, const UseSolutions& use,
-             bool alone) const;
+  void load_guesses(std::span<const HostField> guesses, const SolveRequest& request, const FullField& x) const;
+  void store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, std::span<HostField> slices,
+             const UseSolutions& use, bool alone) const;
 };
 
 /// Throws where the parts of a solve do not belong together, or the solver is not for them.
@@ -57,6 +57,9 @@ void Solver::Impl::require(std::span<const double> masses, std::span<const HostF
                 "solve for one mass after the other");
   if (request.resume != nullptr && (request.resume->results.size() != n || settings.recycle > 0))
     throw ShapeError("Solver::solve", "no state of these right-hand sides");
+  const std::size_t slices = action().physical() != nullptr ? n * static_cast<std::size_t>(corrector.lattice()->slices()) : 0;
+  if (!request.slices.empty() && request.slices.size() != slices)
+    throw ShapeError("Solver::solve", "slices and masses do not belong together");
   if (action().physical() != nullptr && request.parity)
     throw Error(ErrorKind::input, Parameter("parity"), "sources of four dimensions are no right-hand sides of the even-odd system",
                 "solve on both parities");
@@ -73,19 +76,19 @@ void Solver::Impl::load(const LoadSources& sources, const FullField& b) const {
   physical->load(b, eta);
 }
 
-void Solver::Impl::load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x) const {
+void Solver::Impl::load_guesses(std::span<const HostField> guesses, const SolveRequest& request, const FullField& x) const {
   const SolveState* const resume = request.resume;
   for (const int parity : {0, 1}) {
     if (resume != nullptr && !resume->fields.empty())
-      transfer::load(x.of(parity), std::span(resume->fields).first(static_cast<std::size_t>(x.even.vectors())));
+      transfer::load(x.of(parity), std::span(resume->fields).first(static_cast<std::size_t>(x.even.site_vectors())));
     else if (request.guess) request.guess(x.of(parity));
-    else transfer::load(x.of(parity), solutions);
+    else transfer::load(x.of(parity), guesses);
   }
 }
 
 /// Where there is a fifth dimension what is between its walls. Waits for what reads x.
-void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, const UseSolutions& use,
-                         bool alone) const {
+void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions,
+                         std::span<HostField> slices, const UseSolutions& use, bool alone) const {
   std::optional<FullField> walls;
   if (PhysicalFields* const physical = action().physical(); physical != nullptr) {
     walls.emplace(physical->lattice(), corrector.components(), x.even.vectors());
@@ -97,8 +100,11 @@ void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, 
   if (use) use(solved, results);
   if (!solutions.empty())
     for (const int parity : {0, 1}) transfer::store(solutions, solved.of(parity));
-  if (alone) runtime::Session::current().wait_all();
-  else wait_for_readers(solved.even, solved.odd);
+  if (!slices.empty())
+    for (const int parity : {0, 1}) transfer::store(slices, x.of(parity));
+  if (alone) return runtime::Session::current().wait_all();
+  wait_for_readers(solved.even, solved.odd);
+  if (!slices.empty()) wait_for_readers(x.even, x.odd);
 }
 
 namespace {
@@ -258,9 +264,10 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  const bool given = request.guess || request.resume != nullptr || !std::all_of(solutions.begin(), solutions.end(), zero);
   const bool four_dimensions = s.action().physical() == nullptr;  // else what is between the walls follows from no guess of four dimensions
-  const bool guessed = four_dimensions && runtime::mpi::Job::current().any(given);
+  const std::span<HostField> guesses = four_dimensions ? solutions : request.slices;
+  const bool given = request.guess || request.resume != nullptr || !std::all_of(guesses.begin(), guesses.end(), zero);
+  const bool guessed = (four_dimensions || !guesses.empty()) && runtime::mpi::Job::current().any(given);
   runtime::Session& session = runtime::Session::current();
   const auto count = static_cast<int>(masses.size());
   auto pool = s.pools.mine(count);  // gives up fields of another size first
@@ -268,10 +275,10 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const runtime::HandlePool::Use pooled(std::move(pool));
   const runtime::Settled settled;  // the caller's vectors
   const FullField b(lattice(), s.corrector.components(), count), x(lattice(), s.corrector.components(), count);
-  if (guessed) s.load_guesses(solutions, request, x);
+  if (guessed) s.load_guesses(guesses, request, x);
   s.load(load, b);  // behind guesses: whoever loads sources may wait for them
   std::optional<Box> part;
-  if (four_dimensions && !solutions.empty()) part = solutions[0].box();
+  if (!guesses.empty()) part = guesses[0].box();
   SolveLoop loop(s.corrector,
                  {.masses = masses, .request = request, .load = load, .b = b, .x = x, .guessed = guessed, .part = part ? &*part : nullptr},
                  progress, snapshots);
@@ -283,7 +290,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   std::vector<SolveResult> results = loop.run();
   if (alone) session.wait_all();
   account.close(results, loop.idle());
-  s.store(x, results, solutions, use, alone);
+  s.store(x, results, solutions, request.slices, use, alone);
   return results;
 }
 
