@@ -7,6 +7,7 @@
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
+#include "solvers/shifted_system.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <algorithm>
@@ -130,7 +131,8 @@ KrylovResults Corrector::solve_scaled(const NamedKrylovSolver& solver, LinearOpe
   limits.shifts = shifts;
   if (goal.resume != nullptr)
     limits.resume = {krylov_numbers(*goal.resume), [&](std::span<const Field* const> fields) {
-                       load_halves(kept_fields(x, fields), std::span(goal.resume->fields).subspan(static_cast<std::size_t>(x.site_vectors())));
+                       load_halves(kept_fields(x, fields),
+                                   std::span(goal.resume->fields).subspan(static_cast<std::size_t>(x.site_vectors())));
                      }};
   std::optional<FixedSteps> inner;
   if (solver.flexible && settings_.inner) {
@@ -261,6 +263,16 @@ KrylovResults Corrector::solve_shifted(EvenOdd& outer, const FullField& e, const
   }
   outer.adjoint_m(e, y);
   return all;
+}
+
+KrylovResults Corrector::solve_normal(const Field& e, const Field& r, const CorrectionGoal& goal, const PerVector& shifts) {
+  const std::unique_ptr<EvenOdd> system = prepared_.krylov().system(r.vectors(), goal.mass, r.parity());
+  if (r.vectors() > 1) {
+    ShiftedSystem shifted(*system, shifts);
+    return solve_scaled(conjugate_gradients(true), shifted, nullptr, e, r, goal, same_for_all(1), {});
+  }
+  SquaredSystem squared(*system);
+  return solve_scaled(shifted_solver(), squared, nullptr, e, r, goal, same_for_all(1), shifts);
 }
 
 std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullField& x, const FullField& e, const FullField& r,

@@ -11,12 +11,14 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/correction.hpp"
+#include "solvers/normal_loop.hpp"
 #include "solvers/solve_loop.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace quarkstar {
@@ -87,8 +89,8 @@ void Solver::Impl::load_guesses(std::span<const HostField> guesses, const SolveR
 }
 
 /// Where there is a fifth dimension what is between its walls. Waits for what reads x.
-void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions,
-                         std::span<HostField> slices, const UseSolutions& use, bool alone) const {
+void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, std::span<HostField> slices,
+                         const UseSolutions& use, bool alone) const {
   std::optional<FullField> walls;
   if (PhysicalFields* const physical = action().physical(); physical != nullptr) {
     walls.emplace(physical->lattice(), corrector.components(), x.even.vectors());
@@ -291,6 +293,43 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   if (alone) session.wait_all();
   account.close(results, loop.idle());
   s.store(x, results, solutions, request.slices, use, alone);
+  return results;
+}
+
+std::vector<SolveResult> Solver::solve_normal(const LoadSources& load, double mass, std::span<const double> shifts,
+                                              std::span<const double> tolerances, const UseVectors& use) {
+  Corrector& corrector = impl_->corrector;
+  PreparedAction& action = impl_->action();
+  const SolverSettings& settings = corrector.settings();
+  const std::size_t n = shifts.size();
+  if (n < 1 || n * static_cast<std::size_t>(lattice()->slices()) > static_cast<std::size_t>(most_vectors) || tolerances.size() != n)
+    throw ShapeError("Solver::solve_normal", "no shifts, too many, or another number of tolerances");
+  if (corrector.is_hermitian())
+    throw Error(ErrorKind::input, Parameter("shifts"), "the even-odd system of this action is hermitian, and its masses are shifts",
+                "solve for several masses with multishift");
+  if (settings.recycle > 0) throw Error(ErrorKind::input, Parameter("recycle"), "shifted systems gather no modes", "leave it out");
+  for (const double shift : shifts)
+    if (!std::isfinite(shift) || shift < 0)
+      throw Error(ErrorKind::input, Parameter("shifts"), fmt::format("a shift of {}", shift), "give finite numbers from 0");
+  action.check_mass(mass);
+  const auto count = static_cast<int>(n);
+  auto pool = impl_->pools.mine(-count);  // of other fields than those of solve()
+  for (const int vectors : {1, count}) corrector.prepare(vectors);
+  const runtime::HandlePool::Use pooled(std::move(pool));
+  const runtime::Settled settled;  // the caller's vectors
+  NormalLoop loop(corrector, mass, shifts, tolerances);
+  const Field b = loop.field(), x = loop.field(), source(lattice(), b.parity(), corrector.components());
+  load(source);
+  load(b);
+  const bool alone = !runtime::Turns::taken();
+  if (alone) runtime::Session::current().wait_all();
+  const Account account(alone);
+  std::vector<SolveResult> results = loop.run(source, b, x);
+  if (alone) runtime::Session::current().wait_all();
+  account.close(results, loop.idle());
+  use(x);
+  if (alone) runtime::Session::current().wait_all();
+  else wait_for_readers(x, b);
   return results;
 }
 

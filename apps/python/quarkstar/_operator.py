@@ -91,6 +91,7 @@ class Operator(Closing):
         self._extents = gauge.part[1]
         self._shapes = {layout: vector_shape(layout, self._extents, self.components) for layout in c.LAYOUTS}  # of one vector
         masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
+        self._slices = c.library.qs_operator_slices(self._handle)
         self._listed = len(masses) if isinstance(masses, (list, tuple)) else None
         self._shifted = c.library.qs_solver_has_shifts(text_of(settings.get("solver", "")).encode()) != 0
         self._kept: dict[Any, tuple[Vectors, Vectors]] = {}  # of solves, by the form of their arrays
@@ -125,13 +126,13 @@ class Operator(Closing):
         check_shape(array, shape, argument, layout)
         return array, 1
 
-    def _run(self, x: Array, solutions: Vectors, function: Any, *arguments: Any) -> None:
+    def _run(self, x: Array, results_type: Any, function: Any, *arguments: Any) -> None:
         """Calls a function whose last argument are results, with what it reports in `last`, or an exception."""
-        results = solutions.results()
+        results = results_type()
         results[0].struct_size = _RESULT_BYTES
         status = function(self.handle, *arguments, results)
         if status != c.OK and status != c.NOT_CONVERGED:
-            raise error_of(status, {"sources": "b", "solutions": "out"})
+            raise error_of(status, {"sources": "b", "solutions": "out", "tolerances": "tol", "relative_tolerances": "relative_tol"})
         self._results, self._last = results, None
         if status == c.NOT_CONVERGED:
             error = error_of(status)
@@ -180,8 +181,29 @@ class Operator(Closing):
         sources, solutions = structs
         sources.point_to(b)
         solutions.point_to(x)
-        self._run(x, solutions, c.library.qs_operator_solve, options, sources.struct, solutions.struct)
+        self._run(x, solutions.results, c.library.qs_operator_solve, options, sources.struct, solutions.struct)
         self._kept[form] = structs
+        return x
+
+    def solve_normal(self, b: Array, shifts: Any, *, tol: Any = None, layout: str = "lexicographic", out: Array | None = None) -> Array:
+        """x_i of (S^+ S + shifts[i]) x_i = b on the odd sites from one Krylov space, S of quarkstar.h's qs_solve_options: terms of rational
+        functions. x has a leading dimension for the shifts, numbers from 0; with a fifth dimension b has a leading one for its slices, and
+        x behind that of the shifts. Even sites of b are not used, those of x are those of out, or 0. tol: of |b - (S^+ S + shift) x| / |b|,
+        one number, or one a shift. out: as of solve(), not b. Raises NotConverged, as solve() does. Not of staggered actions, whose masses
+        are shifts."""
+        layout_number(layout)
+        shape = self._shapes[layout] if self._slices == 1 else (self._slices, *self._shapes[layout])
+        b = as_input(b, "b")
+        check_shape(b, shape, "b", layout)
+        shifts = plain(shifts)
+        number = len(shifts) if isinstance(shifts, (list, tuple)) else 1
+        if number == 0:
+            raise InputError("shifts: there are none; give one at least", "shifts")
+        x = array_beside(b, (number, *shape), False) if out is None else as_output(out, "out")
+        check_shape(x, (number, *shape), "out", layout)
+        source, solutions = Vectors(b, layout, self._slices), Vectors(x, layout, number * self._slices)
+        self._run(x, c.Result * number, c.library.qs_operator_solve_normal, _doubles(shifts, number, "shifts", "shifts"), number,
+                  _doubles(tol, number, "tol", "shifts"), source.struct, solutions.struct)
         return x
 
     def propagator(self, point: Sequence[int] | None = None, wall: int | None = None, source: str | None = None,
@@ -195,7 +217,7 @@ class Operator(Closing):
         x = as_input(np.empty(shape, dtype), "dtype") if out is None else as_output(out, "out")
         check_shape(x, shape, "out", layout)
         solutions = Vectors(x, layout, self.components, layout == "pyquda")
-        self._run(x, solutions, c.library.qs_operator_propagate, text.encode(), None, None, solutions.struct)
+        self._run(x, solutions.results, c.library.qs_operator_propagate, text.encode(), None, None, solutions.struct)
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
 
