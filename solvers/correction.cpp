@@ -7,6 +7,7 @@
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
+#include "solvers/shifted_system.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <algorithm>
@@ -130,7 +131,8 @@ KrylovResults Corrector::solve_scaled(const NamedKrylovSolver& solver, LinearOpe
   limits.shifts = shifts;
   if (goal.resume != nullptr)
     limits.resume = {krylov_numbers(*goal.resume), [&](std::span<const Field* const> fields) {
-                       load_halves(kept_fields(x, fields), std::span(goal.resume->fields).subspan(goal.n));
+                       load_halves(kept_fields(x, fields),
+                                   std::span(goal.resume->fields).subspan(static_cast<std::size_t>(x.site_vectors())));
                      }};
   std::optional<FixedSteps> inner;
   if (solver.flexible && settings_.inner) {
@@ -263,6 +265,16 @@ KrylovResults Corrector::solve_shifted(EvenOdd& outer, const FullField& e, const
   return all;
 }
 
+KrylovResults Corrector::solve_normal(const Field& e, const Field& r, const CorrectionGoal& goal, const PerVector& shifts) {
+  const std::unique_ptr<EvenOdd> system = prepared_.krylov().system(r.vectors(), goal.mass, r.parity());
+  if (r.vectors() > 1) {
+    ShiftedSystem shifted(*system, shifts);
+    return solve_scaled(conjugate_gradients(true), shifted, nullptr, e, r, goal, same_for_all(1), {});
+  }
+  SquaredSystem squared(*system);
+  return solve_scaled(shifted_solver(), squared, nullptr, e, r, goal, same_for_all(1), shifts);
+}
+
 std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullField& x, const FullField& e, const FullField& r,
                                                   const runtime::Guard& working, const Box& part) const {
   const int n = x.even.vectors(), solved = outer.parity();
@@ -273,7 +285,7 @@ std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullFiel
     blas::submit<blas::Scale>({&copy.of(parity), &x.of(parity)}, {1.0});
     blas::submit<blas::AddScaled>({&copy.of(parity), parity == solved ? &e.of(solved) : &other}, {1.0}, working);
   }
-  std::vector<HostField> host(static_cast<std::size_t>(n), HostField(components_, part));
+  std::vector<HostField> host(static_cast<std::size_t>(copy.even.site_vectors()), HostField(components_, part));
   for (const int parity : {0, 1}) transfer::store(host, copy.of(parity));
   runtime::Session::current().wait_all();
   return host;
@@ -281,7 +293,7 @@ std::vector<HostField> Corrector::copy_of_iterate(EvenOdd& outer, const FullFiel
 
 SolveState Corrector::state_of(const CorrectionNumbers& numbers, const std::vector<SolveResult>& results, const FullField& x,
                                const Field& sum, const KrylovSnapshot& now, const Box& part) const {
-  SolveState state{results, {}, std::vector<HostField>(results.size(), HostField(components_, part))};
+  SolveState state{results, {}, std::vector<HostField>(static_cast<std::size_t>(x.even.site_vectors()), HostField(components_, part))};
   const std::span<const std::byte> bytes = std::as_bytes(std::span(&numbers, 1));
   state.numbers.assign(bytes.begin(), bytes.end());
   state.numbers.insert(state.numbers.end(), now.numbers.begin(), now.numbers.end());

@@ -65,6 +65,10 @@ class Corrector {
   /// each by itself.
   KrylovResults solve_shifted(EvenOdd& outer, const FullField& e, const LoadSources& load, const CorrectionGoal& goal);
 
+  /// Solves (A_v + shift_v) e_v = r_v on the sites of r, A = Mh^+ Mh of the even-odd system; r of one vector: of all shifts, from one
+  /// Krylov space.
+  KrylovResults solve_normal(const Field& e, const Field& r, const CorrectionGoal& goal, const PerVector& shifts);
+
   /// After a correction that has gained little: whether the next one should wait longer for a new least residual before it gives up. In low
   /// precision most often nothing comes of that but iterations, and a new correction is better; but |r| of conjugate gradient does rest,
   /// for up to about 1 / m iterations (16^3 x 32, HISQ: 295 at m = 0.004), and where none waits the solve would end here.

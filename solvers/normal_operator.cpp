@@ -1,7 +1,7 @@
 #include "solvers/normal_operator.hpp"
 
-#include "codelets/field/blas.hpp"
 #include "codelets/field/transfer.hpp"
+#include "solvers/operator_on.hpp"
 
 namespace quarkstar {
 
@@ -16,13 +16,7 @@ void NormalOperator::apply(const Field& out, const Field& in, const ApplySums& s
   m_.adjoint_m(image_, parts_, guard);
   for (const int parity : {0, 1}) m_.times_m(parts_.of(parity), image_, 1, false, guard);
   for (const int parity : {0, 1}) transfer::convert(out, parts_.of(parity), guard);
-  if (sums.y == nullptr) {
-    if (sums.norm) blas::submit<blas::Norm>({&out}, {}, guard, &sums_);
-  } else if (sums.norm) {
-    blas::submit<blas::NormDot>({&out, sums.y}, {}, guard, &sums_);
-  } else {
-    blas::submit<blas::Dot>({&out, sums.y}, {}, guard, &sums_);
-  }
+  submit_sums(out, sums, guard, &sums_);
 }
 
 }  // namespace quarkstar

@@ -37,7 +37,7 @@ std::span<const std::byte> krylov_numbers(const SolveState& state) {
 void store_halves(std::vector<HostField>& host, std::span<const Field* const> fields, const Box& part) {
   for (std::size_t i = 0; i < fields.size(); i += 2) {
     const Field& first = *fields[i];
-    const auto n = static_cast<std::size_t>(first.vectors());
+    const auto n = static_cast<std::size_t>(first.site_vectors());
     std::vector<HostField> own(n, HostField(first.components(), part)), second;
     if (i + 1 < fields.size()) second = own;
     transfer::store(own, first);
@@ -49,10 +49,10 @@ void store_halves(std::vector<HostField>& host, std::span<const Field* const> fi
 }
 
 void load_halves(std::span<const Field* const> fields, std::span<const HostField> host) {
-  if (fields.empty() || host.size() != (fields.size() + 1) / 2 * static_cast<std::size_t>(fields[0]->vectors()))
+  if (fields.empty() || host.size() != (fields.size() + 1) / 2 * static_cast<std::size_t>(fields[0]->site_vectors()))
     throw ShapeError("SolveState", "another number of fields");
   for (std::size_t i = 0; i < fields.size(); i += 2) {
-    const auto n = static_cast<std::size_t>(fields[i]->vectors());
+    const auto n = static_cast<std::size_t>(fields[i]->site_vectors());
     const std::span<const HostField> own = host.subspan(i / 2 * n, n);
     std::vector<HostField> second;
     transfer::load(*fields[i], own);

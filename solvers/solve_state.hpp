@@ -17,8 +17,8 @@ namespace quarkstar {
 struct SolveState {
   std::vector<SolveResult> results;
   std::vector<std::byte> numbers;  ///< of the correction that runs: CorrectionNumbers, then a KrylovSnapshot's; none where all are done
-  std::vector<HostField>
-      fields;  ///< this rank's part: n solutions, and of the correction what store_halves() gives; none where all are done
+  std::vector<HostField> fields;   ///< this rank's part: n solutions (with a fifth dimension on all slices, [s n + v]), and of the
+                                   ///< correction what store_halves() gives; none where all are done
 };
 
 /// What Solver::solve knows of a correction besides its results. No gaps: it goes into files.

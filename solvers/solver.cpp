@@ -11,12 +11,14 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/correction.hpp"
+#include "solvers/normal_loop.hpp"
 #include "solvers/solve_loop.hpp"
 #include "solvers/solver_choice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace quarkstar {
@@ -31,9 +33,9 @@ struct Solver::Impl {
   PreparedAction& action() const { return corrector.action(); }
   void require(std::span<const double> masses, std::span<const HostField> solutions, const SolveRequest& request);
   void load(const LoadSources& sources, const FullField& b) const;
-  void load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x, bool guessed) const;
-  void store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, const UseSolutions& use,
-             bool alone) const;
+  void load_guesses(std::span<const HostField> guesses, const SolveRequest& request, const FullField& x) const;
+  void store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, std::span<HostField> slices,
+             const UseSolutions& use, bool alone) const;
 };
 
 /// Throws where the parts of a solve do not belong together, or the solver is not for them.
@@ -57,6 +59,9 @@ void Solver::Impl::require(std::span<const double> masses, std::span<const HostF
                 "solve for one mass after the other");
   if (request.resume != nullptr && (request.resume->results.size() != n || settings.recycle > 0))
     throw ShapeError("Solver::solve", "no state of these right-hand sides");
+  const std::size_t slices = action().physical() != nullptr ? n * static_cast<std::size_t>(corrector.lattice()->slices()) : 0;
+  if (!request.slices.empty() && request.slices.size() != slices)
+    throw ShapeError("Solver::solve", "slices and masses do not belong together");
   if (action().physical() != nullptr && request.parity)
     throw Error(ErrorKind::input, Parameter("parity"), "sources of four dimensions are no right-hand sides of the even-odd system",
                 "solve on both parities");
@@ -73,20 +78,19 @@ void Solver::Impl::load(const LoadSources& sources, const FullField& b) const {
   physical->load(b, eta);
 }
 
-void Solver::Impl::load_guesses(std::span<const HostField> solutions, const SolveRequest& request, const FullField& x, bool guessed) const {
+void Solver::Impl::load_guesses(std::span<const HostField> guesses, const SolveRequest& request, const FullField& x) const {
   const SolveState* const resume = request.resume;
   for (const int parity : {0, 1}) {
-    if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
-    else if (resume != nullptr && !resume->fields.empty())
-      transfer::load(x.of(parity), std::span(resume->fields).first(static_cast<std::size_t>(x.even.vectors())));
+    if (resume != nullptr && !resume->fields.empty())
+      transfer::load(x.of(parity), std::span(resume->fields).first(static_cast<std::size_t>(x.even.site_vectors())));
     else if (request.guess) request.guess(x.of(parity));
-    else transfer::load(x.of(parity), solutions);
+    else transfer::load(x.of(parity), guesses);
   }
 }
 
 /// Where there is a fifth dimension what is between its walls. Waits for what reads x.
-void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, const UseSolutions& use,
-                         bool alone) const {
+void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, std::span<HostField> solutions, std::span<HostField> slices,
+                         const UseSolutions& use, bool alone) const {
   std::optional<FullField> walls;
   if (PhysicalFields* const physical = action().physical(); physical != nullptr) {
     walls.emplace(physical->lattice(), corrector.components(), x.even.vectors());
@@ -98,8 +102,11 @@ void Solver::Impl::store(const FullField& x, std::vector<SolveResult>& results, 
   if (use) use(solved, results);
   if (!solutions.empty())
     for (const int parity : {0, 1}) transfer::store(solutions, solved.of(parity));
-  if (alone) runtime::Session::current().wait_all();
-  else wait_for_readers(solved.even, solved.odd);
+  if (!slices.empty())
+    for (const int parity : {0, 1}) transfer::store(slices, x.of(parity));
+  if (alone) return runtime::Session::current().wait_all();
+  wait_for_readers(solved.even, solved.odd);
+  if (!slices.empty()) wait_for_readers(x.even, x.odd);
 }
 
 namespace {
@@ -259,9 +266,10 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  const bool given = request.guess || request.resume != nullptr || !std::all_of(solutions.begin(), solutions.end(), zero);
   const bool four_dimensions = s.action().physical() == nullptr;  // else what is between the walls follows from no guess of four dimensions
-  const bool guessed = four_dimensions && runtime::mpi::Job::current().any(given);
+  const std::span<HostField> guesses = four_dimensions ? solutions : request.slices;
+  const bool given = request.guess || request.resume != nullptr || !std::all_of(guesses.begin(), guesses.end(), zero);
+  const bool guessed = (four_dimensions || !guesses.empty()) && runtime::mpi::Job::current().any(given);
   runtime::Session& session = runtime::Session::current();
   const auto count = static_cast<int>(masses.size());
   auto pool = s.pools.mine(count);  // gives up fields of another size first
@@ -269,20 +277,59 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   const runtime::HandlePool::Use pooled(std::move(pool));
   const runtime::Settled settled;  // the caller's vectors
   const FullField b(lattice(), s.corrector.components(), count), x(lattice(), s.corrector.components(), count);
-  s.load_guesses(solutions, request, x, guessed);
-  s.load(load, b);  // behind x: whoever loads sources may wait for that
+  if (guessed) s.load_guesses(guesses, request, x);
+  s.load(load, b);  // behind guesses: whoever loads sources may wait for them
   std::optional<Box> part;
-  if (four_dimensions && !solutions.empty()) part = solutions[0].box();
+  if (!guesses.empty()) part = guesses[0].box();
   SolveLoop loop(s.corrector,
                  {.masses = masses, .request = request, .load = load, .b = b, .x = x, .guessed = guessed, .part = part ? &*part : nullptr},
                  progress, snapshots);
   const bool alone = !runtime::Turns::taken();
   if (alone) session.wait_all();
+  for (const int parity : {0, 1})
+    if (!guessed) blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus, and nobody waits for them
   const Account account(alone);
   std::vector<SolveResult> results = loop.run();
   if (alone) session.wait_all();
   account.close(results, loop.idle());
-  s.store(x, results, solutions, use, alone);
+  s.store(x, results, solutions, request.slices, use, alone);
+  return results;
+}
+
+std::vector<SolveResult> Solver::solve_normal(const LoadSources& load, double mass, std::span<const double> shifts,
+                                              std::span<const double> tolerances, const UseVectors& use) {
+  Corrector& corrector = impl_->corrector;
+  PreparedAction& action = impl_->action();
+  const SolverSettings& settings = corrector.settings();
+  const std::size_t n = shifts.size();
+  if (n < 1 || n * static_cast<std::size_t>(lattice()->slices()) > static_cast<std::size_t>(most_vectors) || tolerances.size() != n)
+    throw ShapeError("Solver::solve_normal", "no shifts, too many, or another number of tolerances");
+  if (corrector.is_hermitian())
+    throw Error(ErrorKind::input, Parameter("shifts"), "the even-odd system of this action is hermitian, and its masses are shifts",
+                "solve for several masses with multishift");
+  if (settings.recycle > 0) throw Error(ErrorKind::input, Parameter("recycle"), "shifted systems gather no modes", "leave it out");
+  for (const double shift : shifts)
+    if (!std::isfinite(shift) || shift < 0)
+      throw Error(ErrorKind::input, Parameter("shifts"), fmt::format("a shift of {}", shift), "give finite numbers from 0");
+  action.check_mass(mass);
+  const auto count = static_cast<int>(n);
+  auto pool = impl_->pools.mine(-count);  // of other fields than those of solve()
+  for (const int vectors : {1, count}) corrector.prepare(vectors);
+  const runtime::HandlePool::Use pooled(std::move(pool));
+  const runtime::Settled settled;  // the caller's vectors
+  NormalLoop loop(corrector, mass, shifts, tolerances);
+  const Field b = loop.field(), x = loop.field(), source(lattice(), b.parity(), corrector.components());
+  load(source);
+  load(b);
+  const bool alone = !runtime::Turns::taken();
+  if (alone) runtime::Session::current().wait_all();
+  const Account account(alone);
+  std::vector<SolveResult> results = loop.run(source, b, x);
+  if (alone) runtime::Session::current().wait_all();
+  account.close(results, loop.idle());
+  use(x);
+  if (alone) runtime::Session::current().wait_all();
+  else wait_for_readers(x, b);
   return results;
 }
 

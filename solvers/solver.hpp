@@ -40,6 +40,9 @@ struct SolveRequest {
   /// What a solve of the same right-hand sides, with the same settings, had come to, in place of guesses but for its solutions where it has
   /// no fields. Not with settings.recycle, whose modes nobody keeps.
   const SolveState* resume = nullptr;
+  /// With a fifth dimension, whose solution does not follow from that of four: on entry guesses on all slices, [s n + v], at the end what
+  /// has come of them, in this rank's part. Empty: the solve begins at zero, and takes no snapshots.
+  std::span<HostField> slices = {};
 };
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
@@ -89,9 +92,9 @@ class Solver {
   /// themselves; Error(input) for a mass that makes no sense. Under MPI sources and solutions are this rank's part (or whole), and all
   /// ranks solve together. Programs of runtime::Turns may solve at the same time, each with the bits of its solve alone;
   /// SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can only begin from zero, none are
-  /// taken, and a solve that is interrupted then ends with the guess. use: called at the end, before the solutions are copied to the host.
-  /// With sources on the sites of request.parity alone, solutions there are those of its even-odd system (docs/conventions.md, section 3;
-  /// staggered: 2m times), and true residuals are of it too.
+  /// taken, and a solve that is interrupted then ends with the guess; with a fifth dimension they are of all slices, as request.slices.
+  /// use: called at the end, before the solutions are copied to the host. With sources on the sites of request.parity alone, solutions
+  /// there are those of its even-odd system (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
                                  const SolveRequest& request = {});
@@ -106,6 +109,15 @@ class Solver {
                     const Snapshots& snapshots = {}) {
     return solve({&source, 1}, {&mass, 1}, {&solution, 1}, progress, snapshots).front();
   }
+
+  /// Solves (Mh^+ Mh + shift_v) x_v = b for all shifts, at least 0, from one Krylov space, Mh the operator of the even-odd system on the
+  /// odd sites, whose masses no shift is: what rational functions of Mh^+ Mh are sums of. Then conjugate gradients refine each to its
+  /// tolerance of |b - (Mh^+ Mh + shift_v) x_v| / |b|, which is recomputed in double precision. load: of b, called for a field of one
+  /// vector and for one with b in each vector, before any use. use: of x, on the odd sites. Throws Error(input) for hermitian systems
+  /// (`multishift` serves those), with settings.recycle, and for shifts that are negative; ShapeError where numbers of shifts and
+  /// tolerances differ, or are more than solve() takes.
+  std::vector<SolveResult> solve_normal(const LoadSources& load, double mass, std::span<const double> shifts,
+                                        std::span<const double> tolerances, const UseVectors& use);
 
   /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice; with a fifth dimension [s n + v] for slice s.
   /// Throws as solve() does.

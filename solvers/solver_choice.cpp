@@ -62,6 +62,8 @@ const NamedKrylovSolver& conjugate_gradients(bool hermitian) {
   return *std::find_if(all.begin(), all.end(), [=](const NamedKrylovSolver& s) { return s.pauses && s.any_operator != hermitian; });
 }
 
+const NamedKrylovSolver& shifted_solver() { return *std::ranges::find_if(krylov_solvers(), &NamedKrylovSolver::shifted); }
+
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors) {
   if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();

@@ -15,6 +15,8 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
 /// The solver that can pause, of operators that are hermitian and positive, or of any: it gathers modes for others, and corrects what a
 /// solver of shifted systems leaves.
 const NamedKrylovSolver& conjugate_gradients(bool hermitian);
+/// That of many shifts from one Krylov space.
+const NamedKrylovSolver& shifted_solver();
 
 /// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
 /// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on

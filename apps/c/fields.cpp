@@ -277,7 +277,7 @@ void Loading::load(const Field& field) {
       if (is_in(parity_, one->parity())) asked.push_back(one);
       else blas::submit<blas::Fill>({one}, {0.0});
     }
-    const VectorArrays vectors = vectors_.first(field.vectors());
+    const VectorArrays vectors = vectors_.first(field.site_vectors());
     if (asked.size() == 2) transfer::load({*asked[0], *asked[1]}, vectors);
     else if (!asked.empty()) transfer::load(*asked[0], vectors);
   } catch (...) {

@@ -263,6 +263,8 @@ void qs_operator_free(qs_operator* op) {
 
 int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->kind().components : 0; }
 
+int qs_operator_slices(const qs_operator* op) { return op != nullptr ? op->kind().slices(op->config.settings) : 0; }
+
 qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, const qs_vectors* vectors, const qs_vectors* images) {
   return of_operator(op, [&] {
     const Box part = op->decomposition->part();

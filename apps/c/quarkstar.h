@@ -194,6 +194,8 @@ qs_status qs_operator_create_on_links(qs_gauge *fat, qs_gauge *long_links, const
                                       qs_operator **op);
 void qs_operator_free(qs_operator *op);
 int qs_operator_components(const qs_operator *op);
+/* Of the fifth dimension; 1 without one. */
+int qs_operator_slices(const qs_operator *op);
 
 typedef enum qs_reason {
   QS_REASON_CONVERGED = 1,
@@ -249,6 +251,16 @@ qs_status qs_operator_propagate(qs_operator *op, const char *source, const int *
  * the order of sinks, hadrons and columns. Where one has not converged, the columns that were solved together with it (setting nrhs) are the
  * last: no further group was solved. The pointer is valid until the next solve. */
 qs_status qs_operator_history(const qs_operator *op, int number, const double **values, size_t *count);
+
+/* Solves (S^+ S + shifts[i]) x_i = b on the odd sites for one b and `count` shifts, numbers from 0, S of qs_solve_options at the operator's
+ * own mass (with the setting schur = symmetric M_oo^-1 S): the terms of rational functions of S^+ S. As many as the setting nrhs says come
+ * from one Krylov space, and each is then refined. sources->count is 1, with a fifth dimension qs_operator_slices(), one vector a slice;
+ * solutions->count is count times that, the slices of a solution behind each other. No two arrays may overlap; even sites are neither read
+ * nor written (but as for a parity in qs_solve_options). tolerances: one a shift, of |b - (S^+ S + shift) x| / |b|, which is `residual` of
+ * results; NULL: the setting tol. results: one a shift, or NULL. QS_ERROR_INPUT for staggered actions, whose masses are shifts, for
+ * negative shifts and with the setting recycle; QS_NOT_CONVERGED where one has not. */
+qs_status qs_operator_solve_normal(qs_operator *op, const double *shifts, int count, const double *tolerances, const qs_vectors *sources,
+                                   const qs_vectors *solutions, qs_result *results);
 
 typedef struct qs_apply_options {
   size_t struct_size;

@@ -8,6 +8,18 @@
 
 namespace quarkstar::c {
 
+namespace {
+
+/// Waits for `is_there` for a short time without sleeping: to wake a thread that sleeps takes some 20 us.
+template <class IsThere>
+void look_for(IsThere&& is_there) {
+  constexpr std::chrono::microseconds longest(200);
+  for (const auto end = std::chrono::steady_clock::now() + longest; !is_there() && std::chrono::steady_clock::now() < end;)
+    std::this_thread::yield();
+}
+
+}  // namespace
+
 Service::Service() : thread_([this] { serve(); }) {}
 
 Service::~Service() {
@@ -25,7 +37,7 @@ void Service::serve() {
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || work_ != nullptr; });
     if (ending_) return;
-    const std::function<void()>& work = *std::exchange(work_, nullptr);
+    const std::function<void()>& work = *work_.exchange(nullptr);
     lock.unlock();
     std::exception_ptr thrown;
     try {
@@ -39,6 +51,9 @@ void Service::serve() {
     uses_caller_ = false;
     done_ = true;
     changed_.notify_all();
+    lock.unlock();
+    look_for([this] { return work_ != nullptr || ending_; });
+    lock.lock();
   }
 }
 
@@ -64,9 +79,7 @@ void Service::run(const std::function<void()>& work, bool drives) {
   changed_.wait(lock, [&] { return ended() || ends_soon_; });
   if (!ended()) {
     lock.unlock();
-    constexpr std::chrono::microseconds longest(200);
-    for (const auto end = std::chrono::steady_clock::now() + longest; !ended() && std::chrono::steady_clock::now() < end;)
-      std::this_thread::yield();
+    look_for(ended);
     lock.lock();
     changed_.wait(lock, ended);
   }

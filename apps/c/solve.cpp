@@ -1,6 +1,7 @@
 // Solves of the C library.
 #include "apps/c/context.hpp"
 #include "apps/c/fields.hpp"
+#include "apps/c/results.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "codelets/field/blas.hpp"
 #include "codelets/field/field.hpp"
@@ -60,10 +61,6 @@ void take_columns(Asked& asked, const Operator& op, const char* source, const in
   if (asked.shifted && columns == nullptr) refuse("columns", "multishift solves for one of them", "give it, or use another solver");
   for (int v = 0; v < asked.solutions.count; ++v)
     asked.columns.push_back(require_column(columns == nullptr ? v : columns[asked.shifted ? 0 : v], asked.components));
-}
-
-std::vector<double> values_of(const double* given, int count, double otherwise) {
-  return given != nullptr ? std::vector<double>(given, given + count) : std::vector<double>(static_cast<std::size_t>(count), otherwise);
 }
 
 /// take: of right-hand sides, as many as solutions.
@@ -163,11 +160,6 @@ void add(SolveResult& result, const SolveResult& more) {
   result.residual_history.insert(result.residual_history.end(), more.residual_history.begin(), more.residual_history.end());
 }
 
-struct Solved {
-  std::vector<SolveResult> results;
-  std::vector<double> relative;  ///< empty: not asked for
-};
-
 /// Right-hand sides of a group.
 struct GroupSources {
   LoadSources load;
@@ -230,38 +222,6 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   }
   copy(results, kept, asked.parity, team);
   return solved;
-}
-
-qs_reason reason_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::converged:
-      return QS_REASON_CONVERGED;
-    case StopReason::zero_denominator:
-      return QS_REASON_ZERO_DENOMINATOR;
-    case StopReason::not_finite:
-      return QS_REASON_NOT_FINITE;
-    case StopReason::iteration_limit:
-      return QS_REASON_ITERATION_LIMIT;
-    case StopReason::interrupted:
-      return QS_REASON_INTERRUPTED;
-    default:
-      return QS_REASON_STAGNATION;
-  }
-}
-
-/// Fills one of the caller's structs: the first one's size is that of all.
-void give_result(qs_result* results, std::size_t number, const Solved& solved, std::size_t v) {
-  const std::size_t size = results->struct_size;
-  const SolveResult& mine = solved.results[v];
-  give(qs_result{.struct_size = 0,
-                 .reason = reason_of(mine.reason),
-                 .iterations = mine.iterations,
-                 .restarts = mine.restarts,
-                 .residual = mine.true_residual,
-                 .relative_residual = solved.relative.empty() ? 0 : solved.relative[v],
-                 .seconds = mine.seconds,
-                 .flops = mine.flops},
-       reinterpret_cast<std::byte*>(results) + number * size, size);
 }
 
 /// Which of the residuals that were asked for is too large.

@@ -254,9 +254,6 @@ void check_action(const RunConfig& config) {
   std::sort(masses.begin(), masses.end());
   if (const auto twice = std::adjacent_find(masses.begin(), masses.end()); twice != masses.end())
     refuse(kind.mass_key, fmt::format("{} is given twice", *twice), "give each value once");
-  if (kind.slices(config.settings) > 1 && !config.checkpoint.empty())
-    refuse("checkpoint", "restart files hold solutions of four dimensions, from which a solve with a fifth one cannot go on",
-           "leave it out");
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   for (const auto& [key, fits] : {std::pair{"restart", solver.keeps_directions},
                                   {"schwarz-block", solver.flexible},

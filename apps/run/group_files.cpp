@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <string_view>
+#include <vector>
 
 namespace quarkstar::app {
 namespace {
@@ -57,6 +59,21 @@ std::string settings_of_state(const RunConfig& config) {
   return text;
 }
 
+/// Moves numbers of v between what its file has, the components of all slices of a site, and fields of single slices.
+template <class Fields, class Move>
+void each_slice(Fields& solutions, std::size_t v, std::size_t n, std::span<std::complex<double>> of_file, Move&& move) {
+  const std::size_t slices = solutions.size() / n, components = static_cast<std::size_t>(solutions[v].components);
+  for (std::size_t s = 0; s < slices; ++s) {
+    auto& slice = solutions[s * n + v].data;
+    for (std::size_t site = 0; site * components < slice.size(); ++site)
+      move(std::span(slice).subspan(site * components, components), of_file.subspan((site * slices + s) * components, components));
+  }
+}
+
+std::vector<std::complex<double>> numbers_of_file(std::span<const HostField> solutions, std::size_t n) {
+  return std::vector<std::complex<double>>(solutions.size() / n * solutions[0].data.size());
+}
+
 }  // namespace
 
 GroupFiles::GroupFiles(RunState& run, const std::string& equation, const std::vector<RightHandSide>& group)
@@ -75,10 +92,18 @@ GroupFiles::GroupFiles(RunState& run, const std::string& equation, const std::ve
                                                            runtime::mpi::fingerprint(std::as_bytes(std::span(problems))))};
 }
 
-std::optional<SolveState> GroupFiles::load(std::vector<HostField>& solutions) {
+std::optional<SolveState> GroupFiles::load(std::span<HostField> solutions) {
   bool all_there = true;
-  for (std::size_t v = 0; v < keys_.size(); ++v) {
-    const std::optional<int> done = checkpoints_[v]->load(keys_[v], solutions[v].data);
+  const std::size_t n = keys_.size();
+  for (std::size_t v = 0; v < n; ++v) {
+    std::optional<int> done;
+    if (solutions.size() == n) {
+      done = checkpoints_[v]->load(keys_[v], solutions[v].data);
+    } else {
+      std::vector<std::complex<double>> of_file = numbers_of_file(solutions, n);
+      done = checkpoints_[v]->load(keys_[v], of_file);
+      each_slice(solutions, v, n, of_file, [](auto mine, auto theirs) { std::ranges::copy(theirs, mine.begin()); });
+    }
     all_there = all_there && done;
     done_before_[v] = done.value_or(0);
   }
@@ -89,8 +114,14 @@ std::optional<SolveState> GroupFiles::load(std::vector<HostField>& solutions) {
   return state;
 }
 
-void GroupFiles::save(std::size_t v, const HostField& solution, int iterations) const {
-  if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
+void GroupFiles::save(std::size_t v, std::span<const HostField> solutions, int iterations) const {
+  const std::size_t n = keys_.size();
+  if (n == 0) return;
+  iterations += done_before_[v];
+  if (solutions.size() == n) return checkpoints_[v]->save(keys_[v], solutions[v].data, iterations);
+  std::vector<std::complex<double>> of_file = numbers_of_file(solutions, n);
+  each_slice(solutions, v, n, of_file, [](auto mine, auto theirs) { std::ranges::copy(mine, theirs.begin()); });
+  checkpoints_[v]->save(keys_[v], of_file, iterations);
 }
 
 void GroupFiles::end(const std::vector<SolveResult>& results) const {
@@ -105,7 +136,7 @@ Snapshots GroupFiles::snapshots() {
   if (keys_.empty()) return {};
   Snapshots snapshots{restart_file_due(run_.config.checkpoint_every, run_.save_requests),
                       [this](std::span<const HostField> solutions, std::span<const int> iterations) {
-                        for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
+                        for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions, iterations[v]);
                       }};
   if (state_key_.name.empty()) return snapshots;
   // A solve that is interrupted ends otherwise than one that goes on, so its state is kept first.

@@ -15,9 +15,12 @@ class GroupFiles {
  public:
   GroupFiles(RunState& run, const std::string& equation, const std::vector<RightHandSide>& group);
 
+  // Of n right-hand sides n fields, or with a fifth dimension one for each slice too, [s n + v].
+
   /// Solutions where there are files, and the solve that goes on.
-  std::optional<SolveState> load(std::vector<HostField>& solutions);
-  void save(std::size_t v, const HostField& solution, int iterations) const;
+  std::optional<SolveState> load(std::span<HostField> solutions);
+  /// The solution of right-hand side v.
+  void save(std::size_t v, std::span<const HostField> solutions, int iterations) const;
   /// The solve has ended, uninterrupted: its state is what came of it, and where not all have an answer there is none to go on from.
   void end(const std::vector<SolveResult>& results) const;
   Snapshots snapshots();

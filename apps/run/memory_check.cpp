@@ -85,8 +85,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
   // A state has the solution and, two in one, r, x, what lasts of the solver's fields, and below double precision a sum.
   const RecurrenceMemory of_solver = find_krylov_solver(config.solver.solver)->memory(config.solver.restart, most);
   const double of_state = config.krylov_state ? 1 + 0.5 * (4 + of_solver.lasting) : 0;
-  // Two states: a solve keeps the one that it began with while it saves another.
-  const double saved = config.solver.snapshots ? groups_at_once * most * std::max(1.0, 2 * of_state) : 0;
+  // Two states: a solve keeps the one that it began with while it saves another. With a fifth dimension all slices, beside the solutions,
+  // and what a file has of one right-hand side.
+  const int slices = config.action->slices(config.settings);
+  const double beside = slices > 1 ? (most + 1) * slices : 0;
+  const double saved = config.solver.snapshots ? groups_at_once * (most * slices * std::max(1.0, 2 * of_state) + beside) : 0;
   host.other += static_cast<double>(volume(islands.front().part().extents)) * (kept + saved + host_vectors(config)) * 2 * components *
                     sizeof(double) +
                 host.fields.tables;

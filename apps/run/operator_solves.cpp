@@ -169,7 +169,11 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   const bool has_files = !config.checkpoint.empty(), quiet_files = has_files && runtime::mpi::Job::current().is_distributed();
   if (quiet_files) session.wait_all();  // files are for times without messages
   GroupFiles files(run_, operator_.equation, group);
-  const std::optional<SolveState> state = files.load(solutions);
+  std::vector<HostField> on_slices;  // of a fifth dimension, from which a solve can go on
+  if (const int slices = run_.kind.slices(config.settings); has_files && slices > 1)
+    on_slices.assign(n * static_cast<std::size_t>(slices), HostField(run_.kind.components, part));
+  const std::span<HostField> kept = on_slices.empty() ? std::span(solutions) : std::span(on_slices);
+  const std::optional<SolveState> state = files.load(kept);
   const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.kept.meter.read();
   std::optional<BoundMeter> bound_meter;
   if (config.bound) bound_meter.emplace(session);
@@ -190,7 +194,7 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
                                 for (std::size_t s = 0; s < run_.sources.size(); ++s)
                                   run_.sources[s].correlators.contract(s, group, on_graph, of_vectors, smearers);
                               },
-                              {.resume = state ? &*state : nullptr});
+                              {.resume = state ? &*state : nullptr, .slices = on_slices});
   const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
   const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
   // Another's failure is what comes out of this run.
@@ -210,7 +214,7 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   }
   if (!given_up) report(group, results, before, bound_meter, seconds, bytes);
   for (std::size_t v = 0; has_files && v < n; ++v)
-    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v]))) files.save(v, solutions[v], results[v].iterations);
+    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v]))) files.save(v, kept, results[v].iterations);
   if (!stopped && !given_up) files.end(results);
   if (given_up) throw Interrupted{config.checkpoint};
   double worst = 0;

@@ -32,12 +32,52 @@ expect 0 '^wrote other.json' "${moebius[@]}" --b5 1.5,1.5,1.5,1.5 --c5 0.5 --pre
 same other.json moebius.json
 expect 0 '^wrote other.json' "${moebius[@]}" --nu 1.2 --xi0 2.464 --m5 1.2 --precision single --json other.json
 
-# Columns that come in parts, other sources; no restart files.
+# Columns that come in parts, other sources.
 expect 0 '^wrote other.json' "${moebius[@]}" --nrhs 5 --in-flight 2 --source point:0,0,0,3 --json other.json
 expect 0 '^wrote whole.json' "${moebius[@]}" --source point:0,0,0,3 --json whole.json
 cmp <(values other.json pion_midpoint) <(values whole.json pion_midpoint) || die "midpoints of columns that came in parts have other bits"
-expect 2 'error: --checkpoint: restart files hold solutions of four dimensions' "${moebius[@]}" --columns 0 --checkpoint saved --json x.json
-absent saved
+# Restart files have all slices: what is done is not done again, what was stopped, killed or moved to other ranks goes on to the same answer.
+iterations() { grep -o '"iterations": [0-9]*' "$1" | awk '{ n += $2 } END { print n }'; }
+for precision in double half; do
+  files=("${moebius[@]}" --precision $precision --nrhs 5 --check-every 1 --checkpoint-every 4)
+  expect 0 '^wrote whole.json' "${files[@]}" --json whole.json --checkpoint whole-$precision
+  expect 0 '^wrote again.json' "${files[@]}" --json again.json --checkpoint whole-$precision
+  [ "$(iterations again.json)" = 0 ] || die "finished columns were solved again: $(iterations again.json) iterations"
+  same again.json whole.json
+  expect 4 'iteration limit reached' "${files[@]}" --json x.json --checkpoint part-$precision --max-iterations 15
+  expect 0 '^wrote rest.json' "${files[@]}" --json rest.json --checkpoint part-$precision
+  [ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the solve began anew: $(iterations rest.json) iterations"
+  same rest.json whole.json
+done
+expect 2 'column00-mass0.3.checkpoint: the restart file belongs to another problem' "${files[@]}" --json x.json --checkpoint whole-half --c5 0.4
+expect 2 'column00-mass0.3.checkpoint: the restart file has [0-9]* bytes instead of' "${files[@]}" --json x.json --checkpoint whole-half --ls 6
+killed=("${moebius[@]}" --mass 0.02 --nrhs 4 --check-every 1 --checkpoint-every 1 --checkpoint killed)
+"$QUARKSTAR" "${killed[@]}" --json killed.json > /dev/null 2>&1 &
+victim=$!
+while [ ! -e killed/column04-mass0.02.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+kill -KILL $victim 2> /dev/null || true
+wait $victim 2> /dev/null || true
+absent killed.json
+resumed=("$QUARKSTAR")
+if command -v mpirun > /dev/null; then resumed=(timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR"); fi
+"${resumed[@]}" "${killed[@]}" --json rest.json > stdout.txt 2>&1 || { cat stdout.txt; die "a killed solve did not go on"; }
+expect 0 '^wrote whole.json' "${moebius[@]}" --mass 0.02 --nrhs 4 --json whole.json
+[ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the killed solve began anew: $(iterations rest.json) iterations"
+same rest.json whole.json
+# With the state of the solver no bit and no iteration changes.
+state=("${moebius[@]}" --precision half --nrhs 5 --check-every 1 --residual-history)
+expect 0 '^wrote whole.json' "${state[@]}" --json whole.json
+"$QUARKSTAR" "${state[@]}" --checkpoint-every 3 --krylov-state --checkpoint state --json killed.json > /dev/null 2>&1 &
+victim=$!
+while [ ! -e state/state-column05-mass0.3.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
+kill -KILL $victim 2> /dev/null || true
+wait $victim 2> /dev/null || true
+absent killed.json
+expect 0 '^wrote rest.json' "${state[@]}" --checkpoint-every 3 --krylov-state --checkpoint state --json rest.json
+for name in pion pion_midpoint pion_residual_mass; do
+  cmp <(values rest.json $name) <(values whole.json $name) || die "$name of a solve that went on from a state has other bits"
+done
+cmp <(grep -oE '"0x[^"]*"' rest.json) <(grep -oE '"0x[^"]*"' whole.json) || die "the residual histories of a solve that went on from a state differ"
 # A matrix of one site that is diagonal, so that the product with its inverse has neighbours alone; what has no inverse; what does not hop.
 expect 0 '^wrote other.json' "${moebius[@]}" --m5 1.5 --b5 1.4 --c5 0.4 --json other.json
 expect 2 'error: .*mass.*has no inverse' "${moebius[@]}" --m5 1.5 --b5 -0.4 --c5 0.4 --json x.json

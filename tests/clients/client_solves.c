@@ -225,6 +225,29 @@ void propagates(qs_gauge *gauge, const char *action, int components) {
   CHECK(in_slice > (1 - 1e-9) * all && all > 0.01 && all < 0.9);
   FAILS(QS_ERROR_INPUT, "links", "source", qs_operator_source(op, "gaussian:1,0,2,3,1.5,4", NULL, &y->vectors));
 
+  /* Shifted systems, more than go together: beside a shift that is large enough S^+ S is nothing. */
+  const double shift[] = {1e12, 0.5, 2e12}, negative[] = {-1, 1, 1};
+  qs_result results[3] = {{.struct_size = sizeof(qs_result)}};
+  b->vectors.count = 1;
+  x->vectors.count = 3;
+  if (components == 12) {
+    OK(qs_operator_solve_normal(op, shift, 3, NULL, &b->vectors, &x->vectors, results));
+    for (int v = 0; v < 3; v += 2)
+      for (size_t i = 0; i < reals; ++i)
+        if (parity_of((int)(i / (size_t)(2 * components)))) CHECK(fabs(shift[v] * of(x, v)[i] - of(b, 0)[i]) < 1e-9);
+    const double *history = NULL;
+    size_t count = 0;
+    OK(qs_operator_history(op, 1, &history, &count));
+    CHECK(results[1].iterations > 1 && (size_t)results[1].iterations == count && results[1].residual <= 1e-10);
+    FAILS(QS_ERROR_INPUT, "from 0", "shifts", qs_operator_solve_normal(op, negative, 3, NULL, &b->vectors, &x->vectors, NULL));
+    FAILS(QS_ERROR_INPUT, "NULL", "shifts", qs_operator_solve_normal(op, NULL, 3, NULL, &b->vectors, &x->vectors, NULL));
+    FAILS(QS_ERROR_INPUT, "count 3 for 2 shifts and 1 slices", "solutions", qs_operator_solve_normal(op, shift, 2, NULL, &b->vectors, &x->vectors, NULL));
+    FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_operator_solve_normal(NULL, shift, 3, NULL, &b->vectors, &x->vectors, NULL));
+  } else {
+    FAILS(QS_ERROR_INPUT, "masses are shifts", "op", qs_operator_solve_normal(op, shift, 3, NULL, &b->vectors, &x->vectors, NULL));
+  }
+  CHECK(qs_operator_slices(op) == 1);
+
   if (components == 3) {
     const qs_setting two[] = {{"masses", "0.2,0.6"}, {"solver", "multishift"}};
     OK(qs_operator_create(gauge, action, two, 2, &shifts));

@@ -132,6 +132,7 @@ class Device(unittest.TestCase):
                         self.assertEqual(isinstance(solved, qs.DeviceArray), source is not b)
                         self.assertTrue(dtype == np.complex64 or D.last.iterations == 0)
                 np.testing.assert_array_equal(D.solve(Array(b[0])).numpy(), here[0])
+                np.testing.assert_array_equal(D.solve_normal(Array(b[0]), [0.1, 1]).numpy(), D.solve_normal(b[0], [0.1, 1]))
         with qs.naive(self.U, masses=[0.3, 0.6], solver="multishift") as D:
             b = random_vectors(1, 3, 22)[0]
             np.testing.assert_array_equal(D.solve(Array(b), parity="odd").numpy(), D.solve(b, parity="odd"))

@@ -1,4 +1,5 @@
 """The Python package against numpy's own arithmetic and other layouts of the same problem."""
+import concurrent.futures
 import gc
 import pathlib
 import pydoc
@@ -99,6 +100,21 @@ class Solves(Package):
             self.assertIsInstance(error, qs.NotConverged)
             self.assertIsNone(error.report)
             self.assertIsNone(error.solution)
+
+    def test_arrays_of_several_forms(self) -> None:
+        """One operator's solves of arrays that differ in number, type, layout and place, one by one and from several threads."""
+        b = random_vectors(3, 12, 75)
+        with qs.wilson(self.U, kappa=0.11, tol=1e-9) as D:
+            forms = [(given, layout) for given in (b[0], b[1], b[1:], b[2].astype(np.complex64)) for layout in ("lexicographic", "pyquda")]
+            forms = [(given if layout == "lexicographic" else given.reshape(*given.shape[:-6], 2, 8, 4, 4, 2, 4, 3), layout) for given, layout in forms]
+            alone = [D.solve(given, layout=layout) for given, layout in forms]
+            for solution, (given, layout) in zip(alone, forms):
+                image = D.apply(solution, layout=layout)
+                self.assertLess(np.abs(image - given).max() / np.abs(given).max(), 1e-6)
+            with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                together = list(threads.map(lambda form: D.solve(form[0], layout=form[1]), 2 * forms))
+            for solution, same in zip(2 * alone, together):
+                np.testing.assert_array_equal(solution, same)
 
     def test_eigenvectors(self) -> None:
         folder = pathlib.Path(tempfile.mkdtemp())
@@ -217,6 +233,52 @@ class Solves(Package):
             image = 0.8 * y - D.apply(D.apply(y, parity="even"), parity="odd") / 0.8
             wanted = even_odd(b)[1]
             self.assertLess(np.linalg.norm(wanted - even_odd(image)[1]) / np.linalg.norm(wanted), 1.001e-9)
+
+    def test_normal_operator(self) -> None:
+        """Shifted systems of S^+ S, S = 1 - M_oe M_eo, which numpy makes of hops; of S^+ = gamma_5 S gamma_5."""
+        shifts = (0.0, 1e-3, 0.05, 0.4, 2.0)
+        gamma5 = np.array([1, 1, -1, -1])[:, None]
+        b = random_vectors(1, 12, 20)[0]
+
+        def odd(vector: np.ndarray) -> np.ndarray:
+            return even_odd(vector)[1]
+
+        for kept in (dict(), dict(precision="single"), dict(precision="half", links=12), dict(nrhs=2)):
+            with qs.wilson(self.U, kappa=0.125, tol=1e-9, **kept) as D:
+                def schur(y: np.ndarray) -> np.ndarray:
+                    return y - D.apply(D.apply(y, parity="even"), parity="odd")
+
+                x = D.solve_normal(b, shifts)
+                self.assertEqual(x.shape, (5, *b.shape))
+                self.assertLess(D.last.residual, 1e-9)
+                for shift, y in zip(shifts, x):
+                    self.assertEqual(np.abs(even_odd(y)[0]).max(), 0)
+                    image = gamma5 * schur(gamma5 * schur(y)) + shift * y
+                    self.assertLess(np.linalg.norm(odd(b) - odd(image)) / np.linalg.norm(odd(b)), 1.01e-9)
+                out = np.full((1, *b.shape), 7, complex)
+                self.assertIs(D.solve_normal(b, 0.05, tol=[1e-7], out=out), out)
+                self.assertLess(np.abs(odd(out[0]) - odd(x[2])).max(), 1e-5)
+                self.assertTrue((even_odd(out[0])[0] == 7).all())
+                self.refused("give finite numbers from 0", "shifts", lambda: D.solve_normal(b, [0.1, -1]))
+                self.refused("shape", "b", lambda: D.solve_normal(x, [0.1]))
+                self.refused("there are none", "shifts", lambda: D.solve_normal(b, []))
+                self.refused("between 0 and 1", "tol", lambda: D.solve_normal(b, [0.1], tol=2))
+        with qs.wilson(self.U, kappa=0.125, max_iterations=2) as D:
+            with self.assertRaises(qs.NotConverged) as caught:
+                D.solve_normal(b, [0.1, 0.2])
+            self.assertIn("shift 0.1", str(caught.exception))
+            self.assertEqual(caught.exception.solution.shape, (2, *b.shape))
+        with qs.naive(self.U, mass=0.2) as D:
+            self.refused("masses are shifts", "op", lambda: D.solve_normal(random_vectors(1, 3, 20)[0], [0.1]))
+        with qs.moebius(self.U, mass=0.3, ls=4, tol=1e-9) as D:
+            wall = random_vectors(4, 12, 21)
+            x = D.solve_normal(wall, shifts)
+            self.assertEqual(x.shape, (5, *wall.shape))
+            # x_i - x_j = (shift_j - shift_i) (A + shift_i)^-1 x_j: the resolvent's identity.
+            y = D.solve_normal(x[3], [shifts[1]])[0]
+            difference = x[1] - x[3] - (shifts[3] - shifts[1]) * y
+            self.assertLess(np.linalg.norm(difference), 1e-6 * np.linalg.norm(x[1]))
+            self.refused("shape", "b", lambda: D.solve_normal(wall[0], shifts))
 
     def test_masses_in_a_list(self) -> None:
         # Of one source a multishift gives a dimension for masses that are listed, also for one.

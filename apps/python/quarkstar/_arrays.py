@@ -7,7 +7,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library as c
-from ._device import DeviceArray, empty, is_on_device, taken, zeros
+from ._device import COMPLEX, DeviceArray, empty, is_on_device, taken, zeros
 from ._errors import InputError
 
 Lattice = tuple[int, int, int, int]
@@ -48,32 +48,30 @@ Array = Union[np.ndarray, DeviceArray]
 
 def as_input(array: Any, argument: str) -> Array:
     """A C-contiguous array of complex numbers, where it is: the same memory where it is one already."""
-    if is_on_device(array):
-        return taken(array, argument)
-    if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
+    if not isinstance(array, np.ndarray):
+        if is_on_device(array):
+            return taken(array, argument)
+        if not hasattr(array, "__dlpack__"):
+            raise InputError(f"{argument}: {type(array).__name__} is no numpy array; convert it with numpy.asarray()", argument)
         try:
             array = np.from_dlpack(array)
         except (BufferError, RuntimeError, TypeError) as error:
             raise InputError(f"{argument}: it is on a device that is not CUDA's, or numpy does not take it ({error}); copy it to the host",
                              argument) from None
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{argument}: {type(array).__name__} is no numpy array; convert it with numpy.asarray()", argument)
-    if array.dtype not in (np.complex128, np.complex64):
+    if array.dtype.str not in COMPLEX:
         raise InputError(f"{argument}: dtype {array.dtype}; give complex128 or complex64", argument)
-    return np.ascontiguousarray(array)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def as_output(array: Any, argument: str) -> Array:
     """The same, of one that is to be written."""
     taken_as = as_input(array, argument)
     if isinstance(taken_as, DeviceArray):
-        facts = getattr(array, "__cuda_array_interface__", None)
-        if facts is not None and facts["data"][1]:
+        if taken_as.read_only:
             raise InputError(f"{argument}: it is in GPU memory, and read-only; give an array that may be written", argument)
-        return taken_as
-    if not isinstance(array, np.ndarray):
+    elif not isinstance(array, np.ndarray):
         raise InputError(f"{argument}: it is a {type(array).__name__} in host memory; give a numpy array, e.g. tensor.numpy()", argument)
-    if not (np.shares_memory(taken_as, array) and array.flags.writeable):
+    elif taken_as is not array or not array.flags.writeable:
         raise InputError(f"{argument}: it cannot be written as it is; give a C-contiguous array that is not read-only", argument)
     return taken_as
 
@@ -103,34 +101,40 @@ def check_shape(array: Array, shape: tuple[int, ...], argument: str, layout: str
         raise InputError(f"{argument}: shape {array.shape}, but layout '{layout}' has {shape} here", argument)
 
 
-def _address(array: Array) -> int:
-    return array.pointer if isinstance(array, DeviceArray) else array.ctypes.data
+def _place(array: Array) -> tuple[int, int | None]:
+    """Its address, and the stream that it is made on."""
+    return (array.pointer, array.stream) if isinstance(array, DeviceArray) else (array.__array_interface__["data"][0], None)
 
 
-def _place(array: Array) -> dict[str, Any]:
-    """Members that links and vectors have in common."""
-    on_device = isinstance(array, DeviceArray)
-    return {"precision": c.DOUBLE if array.dtype == np.complex128 else c.SINGLE, "location": c.CUDA if on_device else c.HOST,
-            "cuda_stream": array.stream if on_device else None}
+def _form(array: Array) -> dict[str, int]:
+    """Members that links and vectors have in common, but for the place."""
+    return {"precision": c.DOUBLE if array.dtype.itemsize == 16 else c.SINGLE, "location": c.CUDA if isinstance(array, DeviceArray) else c.HOST}
 
 
 def links_of(array: Array, layout: str) -> c.Links:
-    links = c.Links(layout=layout_number(layout), **_place(array))
+    address, stream = _place(array)
+    links = c.Links(layout=layout_number(layout), cuda_stream=stream, **_form(array))
     for mu in range(4 if layout == "qdp" else 1):
-        links.data[mu] = _address(array) + mu * (array.nbytes // 4)
+        links.data[mu] = address + mu * (array.nbytes // 4)
     return links
 
 
 class Vectors:
-    """Vectors of an array, for a call; it keeps what the struct points to."""
+    """The struct for the vectors of an array, which calls with other arrays of its form may use again. results(): a struct for each."""
+
+    __slots__ = ("struct", "results", "_pointers", "_step")
 
     def __init__(self, array: Array, layout: str, count: int, propagator: bool = False) -> None:
         number = 1 if propagator else count
-        step = array.nbytes // number
-        self.array = array
-        self.pointers = (ctypes.c_void_p * number)(*(_address(array) + i * step for i in range(number)))
-        self.struct = c.Vectors(data=self.pointers, count=count, layout=c.PYQUDA_PROPAGATOR if propagator else layout_number(layout),
-                                **_place(array))
+        self.results = c.Result * count
+        self._step = array.nbytes // number
+        self._pointers = (ctypes.c_void_p * number)()
+        self.struct = c.Vectors(data=self._pointers, count=count, layout=c.PYQUDA_PROPAGATOR if propagator else layout_number(layout),
+                                **_form(array))
+        self.point_to(array)
 
-    def reference(self) -> Any:
-        return ctypes.byref(self.struct)
+    def point_to(self, array: Array) -> None:
+        """array: of the same form, for the next call."""
+        address, self.struct.cuda_stream = _place(array)
+        for i in range(len(self._pointers)):
+            self._pointers[i] = address + i * self._step

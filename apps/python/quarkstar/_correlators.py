@@ -89,7 +89,7 @@ def _contracted(propagator: Propagator, correlators: Sequence[str] | str | None,
     settings, count = settings_of({"correlators": correlators, "momenta": _momenta(momenta), "fold": fold or None})
     handle = ctypes.c_void_p()
     check(c.library.qs_contract(propagator.gauge.handle, propagator.action.encode(), propagator.source.encode(), settings, count,
-                                vectors.reference(), ctypes.byref(handle)))
+                                vectors.struct, ctypes.byref(handle)))
     return handle
 
 
@@ -155,7 +155,7 @@ def three_points(D: Operator, propagator: Propagator, hadrons: Sequence[str] | s
                                    "sinks": _sum(sinks)})
     handle = ctypes.c_void_p()
     D._forget()
-    check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.reference(),
+    check(c.library.qs_operator_three_points(D.handle, propagator.source.encode(), settings, count, vectors.struct,
                                              ctypes.byref(handle)))
     return _taken(handle)
 

@@ -18,6 +18,8 @@ _CONTEXT, _DEVICE = 1, 9  # CU_POINTER_ATTRIBUTE_*
 _LEGACY = 1  # the default stream, for producers and for the driver
 _NEW, _USED = b"dltensor", b"used_dltensor"  # names of DLPack's capsules, which do not copy them
 
+COMPLEX = {dtype.str: dtype for dtype in (np.dtype(np.complex128), np.dtype(np.complex64))}  # what is taken, by array interfaces' names
+
 
 # ---- CUDA's driver
 
@@ -209,11 +211,14 @@ class DeviceArray:
     """A C-contiguous array of complex numbers in GPU memory: what a solve of such an array gives. `cupy.asarray(x)`, `torch.from_dlpack(x)`
     and their like take it without a copy; `numpy()` copies it to the host."""
 
-    def __init__(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype, stream: int | None, owner: Any) -> None:
+    __slots__ = ("pointer", "shape", "dtype", "stream", "read_only", "_owner", "__weakref__")
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype, stream: int | None, owner: Any, read_only: bool = False) -> None:
         self.pointer = pointer
         self.shape = shape
         self.dtype = dtype
         self.stream = stream  # on which it is made; None: it is there
+        self.read_only = read_only
         self._owner = owner
 
     @property
@@ -226,7 +231,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, False), "version": 3, "strides": None,
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, self.read_only), "version": 3, "strides": None,
                 "stream": self.stream}
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -296,47 +301,45 @@ def is_on_device(array: Any) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
+def _refusal(argument: str, what: str, remedy: str) -> InputError:
+    return InputError(f"{argument}: it is in GPU memory, {what}; {remedy}", argument)
+
+
 def taken(array: Any, argument: str) -> DeviceArray:
-    """Of another library, without a copy."""
+    """Of another library, without a copy. Whether the driver knows the address is not asked: see require_known()."""
     if isinstance(array, DeviceArray):
         return array
-
-    def refuse(what: str, remedy: str) -> InputError:
-        return InputError(f"{argument}: it is in GPU memory, {what}; {remedy}", argument)
-
     if _driver() is None:
-        raise refuse("but this machine has no CUDA driver (libcuda.so.1) that works", "copy it to the host")
+        raise _refusal(argument, "but this machine has no CUDA driver (libcuda.so.1) that works", "copy it to the host")
     # Before version 3 the interface tells no stream, and torch's tells no lazy conjugate: there DLPack's producer sees to both.
-    of_torch = type(array).__module__.split(".")[0] == "torch"
+    of_torch = type(array).__module__.partition(".")[0] == "torch"
     facts = None if of_torch else getattr(array, "__cuda_array_interface__", None)
     if facts is not None and (facts.get("version", 0) >= 3 or not hasattr(array, "__dlpack__")):
         try:
-            pointer, shape, strides, stream = facts["data"][0], tuple(facts["shape"]), facts.get("strides"), facts.get("stream")
-            dtype = np.dtype(facts["typestr"])
-        except (KeyError, TypeError, IndexError) as error:
-            raise refuse(f"and its __cuda_array_interface__ is not complete ({error})", "give an array of cupy, torch or numba") from None
-        owner = array
+            (pointer, read_only), shape, dtype = facts["data"], tuple(facts["shape"]), COMPLEX.get(facts["typestr"])
+            if dtype is None:
+                raise InputError(f"{argument}: dtype {np.dtype(facts['typestr'])}; give complex128 or complex64", argument)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _refusal(argument, f"and its __cuda_array_interface__ is not complete ({error})",
+                           "give an array of cupy, torch or numba") from None
+        strides, stream, owner = facts.get("strides"), facts.get("stream"), array
     else:
         try:
             owner = _Taken(array)
         except (BufferError, RuntimeError) as error:
-            raise refuse(f"and its library does not give it ({error})", "detach() or resolve_conj() it first") from None
+            raise _refusal(argument, f"and its library does not give it ({error})", "detach() or resolve_conj() it first") from None
         tensor = owner.managed.tensor
         shape = tuple(tensor.shape[: tensor.ndim])
         kind = f"complex{tensor.type.bits}" if tensor.type.code == _COMPLEX and tensor.type.lanes == 1 else f"DLPack code {tensor.type.code}"
         if kind not in ("complex64", "complex128"):
             raise InputError(f"{argument}: dtype {kind}; give complex128 or complex64", argument)
-        dtype, stream = np.dtype(kind), None
+        dtype, stream, read_only = np.dtype(kind), None, facts is not None and facts["data"][1]
         pointer = (tensor.data or 0) + tensor.byte_offset
         strides = tuple(s * dtype.itemsize for s in tensor.strides[: tensor.ndim]) if tensor.strides else None
-    if dtype not in (np.complex128, np.complex64):
-        raise InputError(f"{argument}: dtype {dtype}; give complex128 or complex64", argument)
-    driver, device = _driver(), c_int()
-    if math.prod(shape) > 0 and (driver is None or driver.cuPointerGetAttribute(byref(device), _DEVICE, pointer) != 0):
-        raise refuse("but CUDA's driver does not know the address", "give an array that is there")
-    step = dtype.itemsize
-    for extent, stride in zip(reversed(shape), reversed(strides if strides is not None else ())):
-        if extent > 1 and stride != step:
-            raise refuse("but not C-contiguous", "make it so there, with ascontiguousarray() or contiguous()")
-        step *= extent
-    return DeviceArray(pointer, shape, dtype, stream, owner)
+    if strides is not None:
+        step = dtype.itemsize
+        for extent, stride in zip(reversed(shape), reversed(strides)):
+            if extent > 1 and stride != step:
+                raise _refusal(argument, "but not C-contiguous", "make it so there, with ascontiguousarray() or contiguous()")
+            step *= extent
+    return DeviceArray(pointer, shape, dtype, stream, owner, read_only)

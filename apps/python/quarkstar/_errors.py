@@ -49,12 +49,14 @@ class Lost(Error):
 _kinds: dict[int, type[Error]] = {2: InputError, 3: MachineError, 4: NotConverged, 5: Lost}
 
 
-def error_of(status: int) -> Error:
-    """The exception for a status of the C library."""
-    return _kinds.get(status, Error)(c.library.qs_error_message().decode(), c.library.qs_error_parameter().decode())
+def error_of(status: int, names: dict[str, str] = {}) -> Error:
+    """The exception for a status of the C library. names: what its arguments are called here."""
+    message, parameter = c.library.qs_error_message().decode(), c.library.qs_error_parameter().decode()
+    name = names.get(parameter, parameter)
+    return _kinds.get(status, Error)(name + message[len(parameter):] if message.startswith(parameter + ":") else message, name)
 
 
-def check(status: int) -> None:
+def check(status: int, names: dict[str, str] = {}) -> None:
     """Raises it unless the call went well."""
     if status != c.OK:
-        raise error_of(status)
+        raise error_of(status, names)

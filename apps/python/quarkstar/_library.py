@@ -104,6 +104,8 @@ _functions = {
     "qs_operator_free": (None, [_handle]),
     "qs_operator_solve": (c_int, [_handle, POINTER(SolveOptions), POINTER(Vectors), POINTER(Vectors), POINTER(Result)]),
     "qs_operator_propagate": (c_int, [_handle, c_char_p, POINTER(c_int), POINTER(SolveOptions), POINTER(Vectors), POINTER(Result)]),
+    "qs_operator_slices": (c_int, [_handle]),
+    "qs_operator_solve_normal": (c_int, [_handle, POINTER(c_double), c_int, POINTER(c_double), POINTER(Vectors), POINTER(Vectors), POINTER(Result)]),
     "qs_operator_history": (c_int, [_handle, c_int, POINTER(POINTER(c_double)), POINTER(c_size_t)]),
     "qs_operator_apply": (c_int, [_handle, POINTER(ApplyOptions), POINTER(Vectors), POINTER(Vectors)]),
     "qs_operator_deflate": (c_int, [_handle, _handle]),

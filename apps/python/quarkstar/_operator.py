@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
 from ._numbers import real, whole, wholes
 from ._session import components, plain, settings_of, text_of
+
+_RESULT_BYTES = ctypes.sizeof(c.Result)
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,12 @@ class Operator(Closing):
         given, count = settings_of(settings)
         check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
         self._extents = gauge.part[1]
+        self._shapes = {layout: vector_shape(layout, self._extents, self.components) for layout in c.LAYOUTS}  # of one vector
         masses = plain(settings.get("masses", settings.get("mu")))  # the settings that may be lists
+        self._slices = c.library.qs_operator_slices(self._handle)
         self._listed = len(masses) if isinstance(masses, (list, tuple)) else None
         self._shifted = c.library.qs_solver_has_shifts(text_of(settings.get("solver", "")).encode()) != 0
+        self._kept: dict[Any, tuple[Vectors, Vectors]] = {}  # of solves, by the form of their arrays
         self._results: Any = None
         self._last: SolveReport | None = None
 
@@ -114,26 +119,25 @@ class Operator(Closing):
     def _vectors(self, array: Any, layout: str, argument: str) -> tuple[Array, int]:
         """The array, and how many vectors it holds: a leading dimension where there may be several."""
         layout_number(layout)
-        array = as_input(array, argument)
-        shape = vector_shape(layout, self._extents, self.components)
+        shape, array = self._shapes[layout], as_input(array, argument)
         if array.ndim == len(shape) + 1 and array.shape[0] > 0:
             check_shape(array, (array.shape[0], *shape), argument, layout)
             return array, array.shape[0]
         check_shape(array, shape, argument, layout)
         return array, 1
 
-    def _run(self, solutions: Vectors, count: int, solve: Callable[[Any], int]) -> None:
-        """solve(results), with what it reports in `last`, or an exception."""
-        results = (c.Result * count)()
-        results[0].struct_size = ctypes.sizeof(c.Result)
-        status = solve(results)
-        if status not in (c.OK, c.NOT_CONVERGED):
-            raise error_of(status)
+    def _run(self, x: Array, results_type: Any, function: Any, *arguments: Any) -> None:
+        """Calls a function whose last argument are results, with what it reports in `last`, or an exception."""
+        results = results_type()
+        results[0].struct_size = _RESULT_BYTES
+        status = function(self.handle, *arguments, results)
+        if status != c.OK and status != c.NOT_CONVERGED:
+            raise error_of(status, {"sources": "b", "solutions": "out", "tolerances": "tol", "relative_tolerances": "relative_tol"})
         self._results, self._last = results, None
         if status == c.NOT_CONVERGED:
             error = error_of(status)
             assert isinstance(error, NotConverged)
-            error.report, error.solution = self.last, solutions.array if self.last is not None else None
+            error.report, error.solution = self.last, x if self.last is not None else None
             raise error
 
     def solve(self, b: Array, *, guess: Array | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
@@ -154,7 +158,7 @@ class Operator(Closing):
             masses = plain(masses)
             listed = max(1, len(masses)) if isinstance(masses, (list, tuple)) else self._listed if masses is None else None
             if listed is not None:
-                number, shape = listed, (listed, *vector_shape(layout, self._extents, self.components))
+                number, shape = listed, (listed, *self._shapes[layout])
         if out is not None:
             if guess is not None and guess is not out:
                 raise InputError("out: another array than guess; give one of them, or the same array as both", "out")
@@ -166,11 +170,40 @@ class Operator(Closing):
             first, _ = self._vectors(guess, layout, "guess")
             check_shape(first, shape, "guess", layout)
             x = copy_beside(b, first)
-        options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
-                                 relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
-        sources, solutions = Vectors(b, layout, count), Vectors(x, layout, number)
-        self._run(solutions, number, lambda results: c.library.qs_operator_solve(
-            self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results))
+        options = None
+        if parity is not None or guess is not None or masses is not None or tol is not None or relative_tol is not None:
+            options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
+                                     relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
+        # Structs are kept for the next solve of such arrays, and not there for other threads while this one uses them: behind a solve, whose
+        # threads have had the caches, to make them takes longer than all else here.
+        form = layout, count, number, b.dtype, type(b), x.dtype, type(x)
+        structs = self._kept.pop(form, None) or (Vectors(b, layout, count), Vectors(x, layout, number))
+        sources, solutions = structs
+        sources.point_to(b)
+        solutions.point_to(x)
+        self._run(x, solutions.results, c.library.qs_operator_solve, options, sources.struct, solutions.struct)
+        self._kept[form] = structs
+        return x
+
+    def solve_normal(self, b: Array, shifts: Any, *, tol: Any = None, layout: str = "lexicographic", out: Array | None = None) -> Array:
+        """x_i of (S^+ S + shifts[i]) x_i = b on the odd sites from one Krylov space, S of quarkstar.h's qs_solve_options: terms of rational
+        functions. x has a leading dimension for the shifts, numbers from 0; with a fifth dimension b has a leading one for its slices, and
+        x behind that of the shifts. Even sites of b are not used, those of x are those of out, or 0. tol: of |b - (S^+ S + shift) x| / |b|,
+        one number, or one a shift. out: as of solve(), not b. Raises NotConverged, as solve() does. Not of staggered actions, whose masses
+        are shifts."""
+        layout_number(layout)
+        shape = self._shapes[layout] if self._slices == 1 else (self._slices, *self._shapes[layout])
+        b = as_input(b, "b")
+        check_shape(b, shape, "b", layout)
+        shifts = plain(shifts)
+        number = len(shifts) if isinstance(shifts, (list, tuple)) else 1
+        if number == 0:
+            raise InputError("shifts: there are none; give one at least", "shifts")
+        x = array_beside(b, (number, *shape), False) if out is None else as_output(out, "out")
+        check_shape(x, (number, *shape), "out", layout)
+        source, solutions = Vectors(b, layout, self._slices), Vectors(x, layout, number * self._slices)
+        self._run(x, c.Result * number, c.library.qs_operator_solve_normal, _doubles(shifts, number, "shifts", "shifts"), number,
+                  _doubles(tol, number, "tol", "shifts"), source.struct, solutions.struct)
         return x
 
     def propagator(self, point: Sequence[int] | None = None, wall: int | None = None, source: str | None = None,
@@ -184,8 +217,7 @@ class Operator(Closing):
         x = as_input(np.empty(shape, dtype), "dtype") if out is None else as_output(out, "out")
         check_shape(x, shape, "out", layout)
         solutions = Vectors(x, layout, self.components, layout == "pyquda")
-        self._run(solutions, self.components, lambda results: c.library.qs_operator_propagate(
-            self.handle, text.encode(), None, None, solutions.reference(), results))
+        self._run(x, solutions.results, c.library.qs_operator_propagate, text.encode(), None, None, solutions.struct)
         assert self.last is not None
         return Propagator(x, text, self.action, layout, self.gauge, self.last)
 
@@ -202,7 +234,7 @@ class Operator(Closing):
         image = array_beside(x, x.shape, parity is None)
         options = c.ApplyOptions(masses=_doubles(masses, count, "masses"), adjoint=int(adjoint), parity=c.PARITIES[parity])
         vectors, images = Vectors(x, layout, count), Vectors(image, layout, count)
-        check(c.library.qs_operator_apply(self.handle, ctypes.byref(options), vectors.reference(), images.reference()))
+        check(c.library.qs_operator_apply(self.handle, options, vectors.struct, images.struct), {"vectors": "x"})
         return image
 
     def __matmul__(self, x: Array) -> Array:
