@@ -4,6 +4,7 @@
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/krylov/batches.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/set_up.hpp"
 #include "solvers/normal_operator.hpp"
@@ -186,7 +187,7 @@ KrylovResults Corrector::solve_below(const NamedKrylovSolver& solver, LinearOper
       before.emplace(lattice(), x.parity(), components_, x.vectors());
       blas::submit<blas::Fill>({&*before}, {0.0});
     }
-    limits.pauses.every = limits.check_every = iterations_of_a_gain;
+    limits.pauses.every = limits.check_every = iterations_a_batch(iterations_of_a_gain, solver.keeps_directions ? settings_.restart : 0);
     limits.pauses.at = [&](const Field& low) {
       add_to_x(low, {});
       blas::submit<blas::Fill>({&low}, {0.0});

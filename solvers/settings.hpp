@@ -65,7 +65,7 @@ struct SolverSettings {
   double refresh_drop = 0;  ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
   int check_every = 16;                          ///< K: iterations submitted between two looks at the stop flag
-  int recycle = 0;                               ///< cg, cgnr: low modes that solves gather for later ones (RecycledSpace); 0: none
+  int recycle = 0;                               ///< low modes that solves gather for later ones (RecycledSpace); 0: none
   int restart = 8;                               ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};      ///< gcr: its preconditioner; none: none
   std::optional<InnerSolver> inner{};            ///< gcr: its preconditioner, instead

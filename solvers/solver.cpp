@@ -152,9 +152,7 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
   if (speed.vectors_in_lanes > 1 && ((action.components() == colour_components && !krylov.vectors_in_lanes) || settings.multigrid))
     throw ShapeError("Solver", "a solver without kernels for vectors in lanes");
-  if (settings.recycle > 0 && !krylov.pauses)
-    throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} gathers no modes", krylov.name),
-                fmt::format("use {}", conjugate_gradients(action.is_hermitian()).name));
+  require_recyclable(settings, action.is_hermitian());
   if (settings.multigrid) {
     check_multigrid(settings, decomposition);
     request.unit = coarse::unit_of(settings.multigrid->aggregate);

@@ -58,8 +58,8 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
 }
 
 const NamedKrylovSolver& conjugate_gradients(bool hermitian) {
-  const std::vector<NamedKrylovSolver>& all = krylov_solvers();
-  return *std::find_if(all.begin(), all.end(), [=](const NamedKrylovSolver& s) { return s.pauses && s.any_operator != hermitian; });
+  static const NamedKrylovSolver of_hermitian = cg_solver(), of_any = cgnr_solver();
+  return hermitian ? of_hermitian : of_any;
 }
 
 const NamedKrylovSolver& shifted_solver() { return *std::ranges::find_if(krylov_solvers(), &NamedKrylovSolver::shifted); }
@@ -92,6 +92,17 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
   if (components == spinor_components) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   return most_vectors_in_lanes(components, settings, vectors);
+}
+
+void require_recyclable(const SolverSettings& settings, bool hermitian) {
+  if (settings.recycle == 0) return;
+  const NamedKrylovSolver& solver = *find_krylov_solver(settings.solver);
+  if (!solver.pauses)
+    throw Error(ErrorKind::input, Parameter("recycle"), fmt::format("{} gathers no modes", solver.name),
+                fmt::format("use the solver {}, or leave it out", conjugate_gradients(hermitian).name));
+  if (settings.multigrid)
+    throw Error(ErrorKind::input, Parameter("recycle"), "multigrid leaves no low modes to gather",
+                "leave out one of recycle and aggregate");
 }
 
 void require_deflatable(const SolverSettings& settings) {

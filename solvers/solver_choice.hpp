@@ -12,8 +12,7 @@ namespace quarkstar {
 /// that do not go with it or with each other.
 const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings);
 
-/// The solver that can pause, of operators that are hermitian and positive, or of any: it gathers modes for others, and corrects what a
-/// solver of shifted systems leaves.
+/// Conjugate gradient for operators that are hermitian and positive, or for any: it corrects what a solver of shifted systems leaves.
 const NamedKrylovSolver& conjugate_gradients(bool hermitian);
 /// That of many shifts from one Krylov space.
 const NamedKrylovSolver& shifted_solver();
@@ -25,6 +24,10 @@ const NamedKrylovSolver& shifted_solver();
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors);
 /// How many should be: where a solve is faster with them. All ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
+
+/// Throws Error(input) naming `recycle` where modes are to be gathered and the solver that the settings name gathers none, or multigrid
+/// leaves none.
+void require_recyclable(const SolverSettings& settings, bool hermitian);
 
 /// Throws Error(input) where a projector cannot serve: naming `precision` as `blockcg` in half precision loses what it knows again in each
 /// correction, naming `recycle` as solves have one of their own.

@@ -104,7 +104,6 @@ void complete(RunConfig& config) {
   if (!config.was_given("solver") &&
       (config.solver.solver == SolverSettings{}.solver || std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end()))
     config.solver.solver = kind.bench_solvers.front();
-  if (!config.was_given("solver") && config.solver.recycle > 0) config.solver.solver = conjugate_gradients(kind.is_hermitian).name;
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   constexpr int usual_nrhs = 12;  // the columns of a spinor: on GPUs and CPUs more gain little
@@ -218,11 +217,9 @@ void check_link_files(const RunConfig& config) {
 }
 
 /// Modes are gathered one solve after another, for those after it: what runs beside it must not decide who gets which.
-void check_recycling(const RunConfig& config, const NamedKrylovSolver& solver) {
+void check_recycling(const RunConfig& config) {
   if (config.solver.recycle == 0) return;
-  if (!solver.pauses)
-    refuse("recycle", fmt::format("{} gathers no modes", solver.name),
-           fmt::format("use --solver {}, or leave it out", conjugate_gradients(config.action->is_hermitian).name));
+  require_recyclable(config.solver, config.action->is_hermitian);
   if (!deflation_file(config).empty()) refuse("recycle", "solves begin with the eigenvectors of --deflate already", "give one of them");
   if (config.solver.in_flight > 1)
     refuse("recycle", "each solve begins with the modes of those before it, and several are in flight together", "use --in-flight 1");
@@ -273,7 +270,7 @@ void check_action(const RunConfig& config) {
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
         refuse(key, fmt::format("{} has no reliable updates, it restarts", solver.name), "leave it out, or use --solver cg");
-  check_recycling(config, solver);
+  check_recycling(config);
   if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
     refuse("schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
   if (solver.shifted && !kind.masses_share_links(config.settings))

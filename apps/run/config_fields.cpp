@@ -288,7 +288,8 @@ std::vector<Setting> make_settings() {
        [](RunConfig& c, Text v) { c.low_mode_average = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.low_mode_average ? json(true) : json(); }},
       {"recycle", "N",
-       "cg, cgnr: low modes that solves gather as they run, with which those after them begin: 8 to 128, e.g. 48 (default 0, none)",
+       "Low modes that solves gather as they run, with which those after them begin: 8 to 128, e.g. 48 (default 0, none); not for blockcg, "
+       "multishift and multigrid",
        [](RunConfig& c, Text v) { c.solver.recycle = parse_integer(v, 0, RecycledSpace::most_modes); },
        [](const RunConfig& c) -> json { return c.solver.recycle > 0 ? json(c.solver.recycle) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",

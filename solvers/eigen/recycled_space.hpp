@@ -9,13 +9,15 @@
 namespace quarkstar {
 
 /// A space V rich in low modes of a hermitian positive A, gathered from solutions in the making, and the inverse of A on it (Galerkin):
-/// out = V (V^+ (A + shift) V)^-1 V^+ in. What an iterate of conjugate gradient gains in some iterations is A's inverse on the modes that
-/// these resolve: a mode comes in with its weight over lambda, the lowest ones most of all. Where V has grown to twice N vectors, by
-/// Rayleigh and Ritz the N of the lowest values stay. Modes that are only nearly right leave a part of the residual, which further
-/// corrections take out. Bits depend on what is added, in its order and grouping; not on cut, policy, device or ranks. Cost: add() 16 flop
-/// per site, component, vector of V and vector that is added; Rayleigh and Ritz 16 N^2 per site and component. Memory: V and, while it
-/// shrinks, N vectors more. Sources: A. Stathopoulos and K. Orginos, arXiv:0707.0131 (incremental eigCG, which keeps Lanczos vectors of
-/// each right-hand side); P. F. Fischer, Comput. Methods Appl. Mech. Engrg. 163 (1998) 193 (projection on earlier solutions).
+/// out = V (V^+ (A + shift) V)^-1 V^+ in. Of A = M^+ M and in = M^+ r that is V (W^+ W)^-1 W^+ r, W = M V: the x of V with the least
+/// |r - M x|. What an iterate of a Krylov solver gains in some iterations is A's inverse, or M's, on the modes that these resolve: a mode
+/// comes in with its weight over lambda, the lowest ones most of all. Where V has grown to twice N vectors, by Rayleigh and Ritz the N of
+/// the lowest values stay. Modes that are only nearly right leave a part of the residual, which further corrections take out. Bits depend
+/// on what is added, in its order and grouping; not on cut, policy, device or ranks. Cost: add() 16 flop per site, component, vector of V
+/// and vector that is added; Rayleigh and Ritz 16 N^2 per site and component. Memory: V and, while it shrinks, N vectors more. Sources: A.
+/// Stathopoulos and K. Orginos, arXiv:0707.0131 (incremental eigCG, which keeps Lanczos vectors of each right-hand side); M. L. Parks et
+/// al., SIAM J. Sci. Comput. 28 (2006) 1651 (GCRO-DR); P. F. Fischer, Comput. Methods Appl. Mech. Engrg. 163 (1998) 193 (projection on
+/// earlier solutions).
 class RecycledSpace : public Projector {
  public:
   /// On a lattice in double precision. modes: N, from least_modes to most_modes, else ShapeError.

@@ -45,7 +45,7 @@ class Bicgstab : public RecurrenceOn<State, 2, 2> {
 }  // namespace bicgstab_steps
 
 NamedKrylovSolver bicgstab_solver() {
-  return solver_by<bicgstab_steps::Bicgstab>({.name = "bicgstab", .any_operator = true, .known_gain2 = gain2_of_m});
+  return solver_by<bicgstab_steps::Bicgstab>({.name = "bicgstab", .any_operator = true, .pauses = true, .known_gain2 = gain2_of_m});
 }
 
 }  // namespace quarkstar

@@ -36,7 +36,9 @@ struct Omega : KrylovStep {  // omega = <t, s> / |t|^2, from |t|^2 and <s, t>
 struct Rho : KrylovLastStep {  // beta = (rho' / rho) (alpha / omega), from |r|^2 and rho' = <r0, r>
   static constexpr const char* name = "bicgstab.rho";
   static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
-    if (const StopReason reason = s.verdict(v, sums[v]); reason != StopReason::running) return s.stop(v, reason, 1);
+    const StopReason reason = s.verdict(v, sums[v]);
+    if (s.is_pause(v, reason)) s.pending[v] = reason;  // behind the direction from which it goes on
+    else if (reason != StopReason::running) return s.stop(v, reason, 1);
     const ComplexScalar rho{sums[s.vectors + v], sums[2 * s.vectors + v]};
     const ComplexScalar step = divide(s, v, s.alpha[v], s.omega[v]);
     s.beta[v] = times(divide(s, v, rho, s.rho[v]), step);

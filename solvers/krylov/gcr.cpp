@@ -126,7 +126,7 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 0, true> {
 
 NamedKrylovSolver gcr_solver() {
   return solver_by<gcr_steps::GeneralisedConjugateResidual>(
-      {.name = "gcr", .any_operator = true, .flexible = true, .known_gain2 = gain2_of_m});
+      {.name = "gcr", .any_operator = true, .flexible = true, .pauses = true, .known_gain2 = gain2_of_m});
 }
 NamedKrylovSolver multigrid_solver() {
   return solver_by<gcr_steps::GeneralisedConjugateResidual>(

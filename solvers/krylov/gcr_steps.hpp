@@ -54,11 +54,11 @@ struct State : KrylovState {
     find_solution(v, kept[v]);
     stop(v, reason, after);
   }
-  /// A direction is complete: both steps that end one.
+  /// A direction is complete: both steps that end one. A pause comes when the last before a restart has been added.
   QUARKSTAR_HD void keep(int v) {
     note(v, alpha[v]);  // as it is after its use
     kept[v] += 1;
-    if (pending[v] != StopReason::running) end(v, pending[v], 0);
+    if (pending[v] != StopReason::running && !is_pause(v, pending[v])) end(v, pending[v], 0);
   }
 
  private:
@@ -117,7 +117,7 @@ struct Close : KrylovStep {  // the same after the last direction before a resta
     s.norm2[v] = sums[v];
     if (!(sums[v] <= 1.7976931348623157e308)) s.pending[v] = StopReason::not_finite;
     else if (s.pending[v] == StopReason::converged && sums[v] > s.target[v])
-      s.pending[v] = s.status.step >= s.most_iterations[v] ? StopReason::iteration_limit : StopReason::running;
+      s.pending[v] = s.status.step >= s.stop_at[v] ? StopReason::iteration_limit : StopReason::running;
     s.keep(v);
     if (s.stopped[v] != 0) return;
     s.find_solution(v, s.kept[v]);

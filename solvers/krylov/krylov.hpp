@@ -160,7 +160,8 @@ struct KrylovState : VectorStatus {
   std::int32_t vectors = 1;
   std::int32_t patience[most_vectors]{}, patience_at_first[most_vectors]{}, most_iterations[most_vectors]{}, iterations[most_vectors]{},
       best_step[most_vectors]{};
-  StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
+  std::int32_t stop_at[most_vectors]{};  ///< iterations at the next pause, at most most_iterations
+  StopReason pending[most_vectors]{};    ///< verdict of an iteration whose solution is still to be updated
   double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
   double drop2 = 0, largest[most_vectors]{};  ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
   /// Follows from every number that was noted, in order: what was wrong on one rank for one iteration alone shows at the next look too.
@@ -170,22 +171,26 @@ struct KrylovState : VectorStatus {
   /// Whether a step has nothing to do for v (runtime::StepOfVectors).
   QUARKSTAR_HD bool leaves_out(int v, bool refreshing) const { return stopped[v] != 0 || (refreshing && not_due[v] != 0); }
 
-  /// Where a solve pauses next, from most_iterations of its limits and how many there are between two pauses.
-  void pause_in(int every, const int* most) {
-    for (int v = 0; v < vectors; ++v) most_iterations[v] = most[v] - iterations[v] > every ? iterations[v] + every : most[v];
+  /// Where a solve pauses next, from how many iterations there are between two pauses.
+  void pause_in(int every) {
+    for (int v = 0; v < vectors; ++v) stop_at[v] = most_iterations[v] - iterations[v] > every ? iterations[v] + every : most_iterations[v];
+  }
+  /// Whether v pauses for this reason.
+  QUARKSTAR_HD bool is_pause(int v, StopReason reason) const {
+    return reason == StopReason::iteration_limit && stop_at[v] < most_iterations[v];
   }
   /// Behind a pause: vectors that may do more iterations than that run again. Whether there are any. taken: steps submitted so far, of
   /// which those behind the stop count as taken. Refreshes are counted anew.
-  bool go_on(int every, const int* most, std::int64_t taken) {
+  bool go_on(int every, std::int64_t taken) {
     bool any = false;
     for (int v = 0; v < vectors; ++v) {
-      if (stopped[v] != static_cast<std::int32_t>(StopReason::iteration_limit) || iterations[v] >= most[v]) continue;
+      if (stopped[v] != static_cast<std::int32_t>(StopReason::iteration_limit) || iterations[v] >= most_iterations[v]) continue;
       stopped[v] = 0;
       pending[v] = StopReason::running;
       any = true;
     }
     if (!any) return false;
-    pause_in(every, most);
+    pause_in(every);
     status.stop = status.refreshes = 0;
     status.steps_taken = static_cast<std::int32_t>(taken);
     return true;
@@ -229,7 +234,7 @@ struct KrylovState : VectorStatus {
       best_step[v] = status.step;
     }
     if (value <= target[v]) return StopReason::converged;
-    if (status.step + 1 >= most_iterations[v]) return StopReason::iteration_limit;
+    if (status.step + 1 >= stop_at[v]) return StopReason::iteration_limit;
     constexpr int first = 16;  // steps
     const int most = best_step[v] < first && patience_at_first[v] > patience[v] ? patience_at_first[v] : patience[v];
     return status.step - best_step[v] >= most ? StopReason::stagnation : StopReason::running;

@@ -67,10 +67,10 @@ State initial_state(const KrylovLimits& limits, int vectors) {
     state.target[v] = limits.target_norm2[static_cast<std::size_t>(v)];
     state.patience[v] = limits.patience[static_cast<std::size_t>(v)];
     state.patience_at_first[v] = limits.patience_at_first[static_cast<std::size_t>(v)];
-    state.most_iterations[v] = limits.most_iterations[static_cast<std::size_t>(v)];
+    state.most_iterations[v] = state.stop_at[v] = limits.most_iterations[static_cast<std::size_t>(v)];
     state.not_due[v] = 1;
   }
-  if (pauses(limits)) state.pause_in(limits.pauses.every, limits.most_iterations.data());
+  if (pauses(limits)) state.pause_in(limits.pauses.every);
   if (limits.refresh.submit) state.drop2 = limits.refresh.drop * limits.refresh.drop;
   return state;
 }
@@ -171,8 +171,8 @@ class RecurrenceOn : public Recurrence {
         break;
       }
       const KrylovResults before = results;
-      ended = !runtime::HostView<State>(state_.handle(), runtime::HostAccess::modify)
-                   ->go_on(limits_.pauses.every, limits_.most_iterations.data(), state_.steps_submitted());
+      ended =
+          !runtime::HostView<State>(state_.handle(), runtime::HostAccess::modify)->go_on(limits_.pauses.every, state_.steps_submitted());
       if (ended) break;
       results = go_on();
       results.idle += before.idle;

@@ -8,6 +8,7 @@
 #include "solvers/footprint.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/eigen_support.hpp"
+#include "tests/battery/recycling_support.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <Eigen/Dense>
@@ -18,33 +19,14 @@
 namespace recycling_test {
 
 using namespace quarkstar;
+using battery::most_iterations;
+using battery::solve_groups;
 using battery::TogetherOutcome;
 
 namespace {
 
 constexpr std::uint64_t seed = 20261204;
 constexpr Precision precisions[] = {Precision::double_, Precision::single, Precision::half};
-
-int most_iterations(const TogetherOutcome& outcome) {
-  int most = 0;
-  for (const SolveResult& result : outcome.results) most = std::max(most, result.iterations);
-  return most;
-}
-
-/// Groups of sources, one after another by one solver.
-std::vector<TogetherOutcome> solve_groups(Solver& solver, const std::vector<HostField>& sources, std::size_t together, double mass) {
-  std::vector<TogetherOutcome> outcomes;
-  const std::vector<double> masses(together, mass);
-  for (std::size_t first = 0; first + together <= sources.size(); first += together)
-    outcomes.push_back(battery::solve_together(solver, std::span(sources).subspan(first, together), masses));
-  return outcomes;
-}
-
-void check_same_bits(const std::vector<TogetherOutcome>& a, const std::vector<TogetherOutcome>& b) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t group = 0; group < a.size(); ++group)
-    for (std::size_t v = 0; v < a[group].results.size(); ++v) battery::check_same_bits(a[group], v, b[group], v);
-}
 
 void load(const Field& to, std::span<const HostField> vectors) {
   transfer::load(to, vectors);
@@ -181,7 +163,7 @@ TEST_CASE("staggered: solves of one operator gather low modes, and the last take
       CHECK(outcome.results[v % 4].converged());
       CHECK(battery::true_residual(reference_links, mass, sources[v], outcome.solutions[v % 4]) < 1.01e-10);
     }
-    check_same_bits(solve_groups(other, sources, 4, mass), outcomes);
+    battery::check_same_bits(solve_groups(other, sources, 4, mass), outcomes);
     if (precision != Precision::double_) continue;
     // The first ones know nothing; that they pause changes no residual.
     for (std::size_t v = 0; v < 4; ++v) CHECK(outcomes[0].results[v].residual_history == without.results[v].residual_history);
@@ -220,7 +202,7 @@ TEST_CASE("Wilson: two sources of twelve columns, with cgnr, in every precision 
       const reference::Field x = battery::to_reference(outcomes[v / 12].solutions[v % 12]);
       CHECK(std::sqrt(reference::norm2(b - reference::wilson(gauge, parameters.kappa, x)) / reference::norm2(b)) < 1.01e-10);
     }
-    check_same_bits(solve_groups(other, sources, 12, parameters.kappa), outcomes);
+    battery::check_same_bits(solve_groups(other, sources, 12, parameters.kappa), outcomes);
     if (precision != Precision::double_) continue;
     // Another kappa begins anew.
     const TogetherOutcome elsewhere = battery::solve_together(solver, std::span(sources).first(2), std::vector<double>(2, 0.12));
@@ -239,8 +221,9 @@ TEST_CASE("pauses: limits of iterations hold, and the work is counted") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
   const HostField source = battery::to_host(reference::random_field(extents, 4, seed + 70));
-  SolverSettings settings = battery::settings_of("cgnr", Precision::double_);
-  for (const int most : {5, 8, 20}) {
+  for (const auto& [name, most] : {std::pair{"cgnr", 5}, {"cgnr", 8}, {"cgnr", 20}, {"bicgstab", 20}, {"gcr", 8}, {"gcr", 20}}) {
+    INFO(name << " " << most);
+    SolverSettings settings = battery::settings_of(name, Precision::double_);
     settings.max_iterations = most;
     settings.recycle = 0;
     Solver plain(whole, action, settings);
@@ -341,9 +324,13 @@ TEST_CASE("recycling is refused by name where it cannot be") {
   const wilson::Action action(gauge, {.kappa = 0.12});
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(extents, {1, 1, 1, 1}, 1);
-  SolverSettings settings = battery::settings_of("bicgstab", Precision::double_);
+  SolverSettings settings = battery::settings_of("multigrid", Precision::double_);
   settings.recycle = 16;
-  CHECK_THROWS_WITH_AS(Solver(whole, action, settings), doctest::Contains("recycle: bicgstab gathers no modes"), Error);
+  settings.multigrid = MultigridSettings{.aggregate = {2, 2, 2, 2}, .levels = 2};
+  CHECK_THROWS_WITH_AS(Solver(whole, action, settings), doctest::Contains("recycle: multigrid gathers no modes"), Error);
+  settings.solver = "gcr";
+  CHECK_THROWS_WITH_AS(Solver(whole, action, settings), doctest::Contains("recycle: multigrid leaves no low modes"), Error);
+  settings.multigrid.reset();
   settings.solver = "cgnr";
   for (const int modes : {-1, 7, 129}) {
     settings.recycle = modes;
@@ -368,15 +355,18 @@ TEST_CASE("solves that gather take the memory that their footprint says") {
     Precision precision;
     int modes, n;
     Coord blocks;
+    const char* solver = "cgnr";
   };
   // In each the space is full, and shrinks; the last is the largest there is, on many blocks.
   for (const Case& of : {Case{Precision::double_, 24, 4, {1, 1, 1, 2}},
                          {Precision::single, 24, 4, {1, 1, 1, 2}},
+                         {Precision::single, 24, 4, {1, 1, 1, 2}, "bicgstab"},
+                         {Precision::double_, 24, 4, {1, 1, 1, 2}, "gcr"},
                          {Precision::single, RecycledSpace::most_modes, 12, {1, 2, 2, 2}}}) {
     const Precision precision = of.precision;
     const int n = of.n;
-    INFO(name_of(precision));
-    SolverSettings settings = battery::settings_of("cgnr", precision);
+    INFO(std::string(of.solver) << " " << name_of(precision));
+    SolverSettings settings = battery::settings_of(of.solver, precision);
     settings.recycle = of.modes;
     settings.tolerance = of.modes > 24 ? 1e-10 : 1e-8;
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
@@ -395,7 +385,8 @@ TEST_CASE("solves that gather take the memory that their footprint says") {
     double estimated = 0;
     for (const Footprint& block : footprint(decomposition, settings, operator_shape(kind_named("wilson"), {}, settings), {&n, 1}))
       estimated += block.total();
-    MESSAGE(name_of(precision) << ": " << iterations << " iterations, " << taken << " bytes of " << estimated);
+    MESSAGE(std::string(of.solver) << " " << name_of(precision) << ": " << iterations << " iterations, " << taken << " bytes of "
+                                   << estimated);
     CHECK(estimated > 0.97 * taken);
     CHECK(estimated < 1.1 * taken);
   }

@@ -18,8 +18,10 @@ for grid in 1,1,1,2 2,1,1,1; do
 done
 common=(solve --gauge lattice.ildg --threads 1 --no-tune --json x.json --recycle 16)
 expect 0 '^wrote x.json' "${common[@]}" --kappa 0.12 --columns 0
-grep -q '"solver": "cgnr"' x.json || die "recycling does not choose cgnr"
-expect 2 'error: --recycle: bicgstab gathers no modes' "${common[@]}" --kappa 0.12 --solver bicgstab
+grep -q '"solver": "bicgstab"' x.json || die "recycling chooses another solver than the usual one"
+expect 0 '^wrote x.json' "${common[@]}" --kappa 0.12 --columns 0 --solver gcr --schwarz-block 2,2,2,2
+expect 2 'error: --recycle: multigrid gathers no modes' "${common[@]}" --kappa 0.12 --solver multigrid
+expect 2 'error: --recycle: multigrid leaves no low modes to gather' "${common[@]}" --kappa 0.12 --solver gcr --aggregate 2,2,2,2
 expect 2 'error: --recycle: blockcg gathers no modes' "${common[@]}" --action naive --mass 0.1 --solver blockcg
 expect 2 'error: --recycle.* several are in flight together' "${common[@]}" --kappa 0.12 --in-flight 2 --nrhs 1
 expect 2 'error: --recycle.*the policy adaptive' "${common[@]}" --kappa 0.12 --policy adaptive
