@@ -28,7 +28,7 @@ struct Place {
 
 /// Components c and c + 1 of fine vector v of n at a site, in one lane: one or two loads where they lie in a chunk.
 template <int Kind, class F>
-__device__ __forceinline__ void load_pair(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane,
+__device__ __forceinline__ void load_pair(const TransferArguments<F>& a, const F* field, std::uint32_t site, int v, int n, int c, int lane,
                                           site::Complex<Lane<F>> (&z)[2]) {
   const F* p = coarse::fine_word<Kind>(a, field, site, v, n, c, 0, lane);
   if constexpr (Kind == 4) {
@@ -111,21 +111,24 @@ __global__ void __launch_bounds__(threads)
     const int row = first < a.components / 2 ? 0 : a.count;
     site::Complex<V> sum[some][Count];
     site::unroll<some>([&](auto c) { site::unroll<Count>([&](auto t) { sum[c][t] = {V{0}, V{0}}; }); });
-    for (int j = 0; j < a.count; j += OfCoarse::count) {
-      OfCoarse of[Count];
-      site::unroll<Count>([&](auto t) { of[t].load(coarse::coarse_at(a, coarse_site, row + j, vectors.number(t)), 1); });
-      site::unroll<OfCoarse::count>([&](auto k) {
-        site::unroll<parts>([&](auto part) {
-          Some b;
-          b.load(coarse::null_word<Kind>(a, site, j + k, first + part * Some::count, 0, place.lane), a.lanes);
-          site::unroll<Some::count>([&](auto i) {
-            site::unroll<Count>([&](auto t) {
-              site::Complex<V>& z = sum[part * Some::count + i][t];
-              z = site::multiply_add(site::Complex<V>{{of[t].re[k]}, {of[t].im[k]}}, site::Complex<V>{{b.re[i]}, {b.im[i]}}, z);
+    for (int before = 0; before < a.count; before += a.at_once) {  // of a field, which has a multiple of what is taken at once
+      const F* field = a.null_field(before, parity);
+      for (int j = 0; j < a.at_once; j += OfCoarse::count) {
+        OfCoarse of[Count];
+        site::unroll<Count>([&](auto t) { of[t].load(coarse::coarse_at(a, coarse_site, row + before + j, vectors.number(t)), 1); });
+        site::unroll<OfCoarse::count>([&](auto k) {
+          site::unroll<parts>([&](auto part) {
+            Some b;
+            b.load(coarse::fine_word<Kind>(a, field, site, j + k, a.at_once, first + part * Some::count, 0, place.lane), a.lanes);
+            site::unroll<Some::count>([&](auto i) {
+              site::unroll<Count>([&](auto t) {
+                site::Complex<V>& z = sum[part * Some::count + i][t];
+                z = site::multiply_add(site::Complex<V>{{of[t].re[k]}, {of[t].im[k]}}, site::Complex<V>{{b.re[i]}, {b.im[i]}}, z);
+              });
             });
           });
         });
-      });
+      }
     }
     site::unroll<Count>([&](auto t) {
       if (!vectors.wanted(t)) return;
@@ -157,7 +160,8 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
   if (vectors.none()) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
-  const int half = a.components / 2;
+  const int half = a.components / 2, in_field = a.in_field(j);  // of rows that are in one field
+  const F *const even = a.null_field(j, 0), *const odd = a.null_field(j, 1);
   site::Complex<V> sum[rows_at_a_time][Count];
   site::unroll<rows_at_a_time>([&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = {V{0}, V{0}}; }); });
   const int sites = a.is_zero(j, vectors.first + Count - 1) ? 0 : a.aggregate_sites;
@@ -167,7 +171,7 @@ __global__ void __launch_bounds__(threads)
     for (int c = chirality * half; c < (chirality + 1) * half; c += 2) {
       site::Complex<V> b[rows_at_a_time][2], x[Count][2];
       site::unroll<rows_at_a_time>(
-          [&](auto r) { load_pair<Kind>(a, a.null_field(j + r, parity), site, a.in_field(j + r), a.at_once, c, place.lane, b[r]); });
+          [&](auto r) { load_pair<Kind>(a, parity == 0 ? even : odd, site, in_field + r, a.at_once, c, place.lane, b[r]); });
       site::unroll<Count>([&](auto t) { load_pair<Kind>(a, a.fine[parity], site, vectors.number(t), a.vectors, c, place.lane, x[t]); });
       site::unroll<2>([&](auto i) {
         site::unroll<rows_at_a_time>(

@@ -68,8 +68,8 @@ QUARKSTAR_HD F* coarse_at(const TransferArguments<F>& a, std::uint32_t place, in
 inline constexpr int coarse_kind = 0, in_rows = 1;
 
 /// Word `part` (re, im) of component c of fine vector v of n at a site, in one lane.
-template <int Kind, class F>
-QUARKSTAR_HD F* fine_word(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int part, int lane) {
+template <int Kind, class F, class Word>
+QUARKSTAR_HD Word* fine_word(const TransferArguments<F>& a, Word* field, std::uint32_t site, int v, int n, int c, int part, int lane) {
   const std::size_t outer = site >> 1;
   if constexpr (Kind == coarse_kind) {
     return field + coarse_word(outer, c, v, a.components, n) + part * lanes_of_components;
@@ -83,7 +83,8 @@ QUARKSTAR_HD F* null_word(const TransferArguments<F>& a, std::uint32_t site, int
   return fine_word<Kind>(a, a.null_field(j, site & 1), site, a.in_field(j), a.at_once, c, part, lane);
 }
 template <int Kind, class V, class F>
-QUARKSTAR_HD site::Complex<V> load_component(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane) {
+QUARKSTAR_HD site::Complex<V> load_component(const TransferArguments<F>& a, const F* field, std::uint32_t site, int v, int n, int c,
+                                             int lane) {
   return {V::load(fine_word<Kind>(a, field, site, v, n, c, 0, lane)), V::load(fine_word<Kind>(a, field, site, v, n, c, 1, lane))};
 }
 
