@@ -141,6 +141,7 @@ struct MultigridMemory {
 MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord& lattice, const runtime::Block& block, Precision precision,
                                  int n) {
   const double complex = 2 * static_cast<double>(computed_bytes(precision)), count = settings.null_vectors;
+  const int at_once = coarse::null_vectors_at_once(settings.null_vectors);
   const bool dense = has_dense_inverse(settings, lattice);
   MultigridMemory memory{};
   double sites = static_cast<double>(volume(block.extents)), all_sites = static_cast<double>(volume(lattice));
@@ -157,15 +158,17 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
         memory.matrices +=
             coarse::DenseInverse::reals(sites, all_sites, 2 * settings.null_vectors) * static_cast<double>(computed_bytes(precision));
       memory.of_solve += of_cycle(n);
-      coarse_setup += of_cycle(settings.null_vectors);
+      coarse_setup += of_cycle(at_once);
     }
     if (level + 1 < settings.levels) {
       memory.null_vectors += 3 * vectors;
-      // Columns and images of them on both parities, or zeros before; the raw vectors of further levels. Or a cycle.
+      // Columns and images of them on both parities, or zeros before, of one field; the raw vectors of further levels. Or a cycle.
       constexpr int image_of_system = 1, of_coarsening = 4, raw = 2;
       const int best = level == 0 ? 1 : 0;  // where the set-up needs further cycles
-      const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, settings.null_vectors).fields + 1;
-      memory.of_setup += vectors * (image_of_system + best + std::max(of_coarsening + (settings.levels > 2 ? raw : 0), cycle));
+      const int cycle = level > 0 ? 0 : MultigridCycle::memory(settings, dense, 0, at_once).fields + 1;
+      const double of_field = vectors * at_once / count;
+      memory.of_setup += vectors * best + of_field * image_of_system +
+                         std::max(of_field * of_coarsening + vectors * (settings.levels > 2 ? raw : 0), of_field * cycle);
     }
     for (double* count_of : {&sites, &all_sites}) *count_of /= static_cast<double>(volume(aggregate_of(settings, lattice, level)));
     components = 2.0 * settings.null_vectors;

@@ -34,7 +34,7 @@ struct NullVectorFiles {
 struct MultigridSettings {
   Coord aggregate{0, 0, 0, 0};  ///< fine sites of a site of the next level; 0: chosen by the lattice (solvers/multigrid/choice.hpp)
   int levels = 0;               ///< 2 to 4, the finest among them; 0: chosen by the lattice
-  int null_vectors = 24;        ///< N, a multiple of 4
+  int null_vectors = 24;        ///< N, a multiple of 4 up to 32, or of 8 up to 64
   int smoother_steps = 8;       ///< degree of the smoother behind the coarse correction, on the finest level; half of it below
   int cycle_steps = 2;          ///< of GCR with a cycle as its preconditioner, on levels between: 1 is a V-cycle, more a K-cycle
   int coarse_steps = 16;        ///< of GCR on the coarsest level, where that is too large for a dense inverse

@@ -122,8 +122,11 @@ class MultigridBench {
   MultigridBench(const BenchOptions& options, runtime::Session& session, const ActionBench& bench, const MultigridSettings& settings,
                  const MultigridCase& c, double triad)
       : options_(options), session_(session), bench_(bench), case_(c), triad_(triad) {
-    ActionRequest request{
-        c.precision, c.link_reals, Schur::asymmetric, {}, {.vectors = settings.null_vectors, .measure = !options.no_tune}};
+    ActionRequest request{c.precision,
+                          c.link_reals,
+                          Schur::asymmetric,
+                          {},
+                          {.vectors = coarse::null_vectors_at_once(settings.null_vectors), .measure = !options.no_tune}};
     request.unit = coarse::unit_of(settings.aggregate);
     bench.action().check(bench.decomposition(), request);
     prepared_ = bench.action().in_precision(bench.decomposition(), request);

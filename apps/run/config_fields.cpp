@@ -265,7 +265,7 @@ std::vector<Setting> make_settings() {
          return c.solver.multigrid && c.solver.multigrid->aggregate[0] > 0 ? json(c.solver.multigrid->aggregate) : json();
        }},
       multigrid_number("levels", "multigrid: levels, 2 to 4 (default: by the lattice)", &MultigridSettings::levels),
-      multigrid_number("null-vectors", "multigrid: null vectors of an aggregate, a multiple of 4 up to 32 (default 24)",
+      multigrid_number("null-vectors", "multigrid: null vectors of an aggregate, a multiple of 4 up to 32, or of 8 up to 64 (default 24)",
                        &MultigridSettings::null_vectors),
       multigrid_number("smoother-steps", "multigrid: degree of the smoother on the finest level, half of it below (default 8)",
                        &MultigridSettings::smoother_steps),

@@ -9,11 +9,11 @@
 
 namespace quarkstar::coarse {
 
-static_assert(lanes_of_components == coarse_lanes);
+static_assert(lanes_of_components == coarse_lanes && null_vectors_at_once(most_null_vectors) == most_vectors);
 
 /// Throws Error(input) naming `aggregate` or `null-vectors` unless aggregates are 2 sites or more long, divide the lattice into an even
-/// number along every direction and each block into whole ones (along x an even number), and N is a multiple of 4 from 4 to 32 that does
-/// not exceed the components of one chirality of an aggregate. components: of a fine vector.
+/// number along every direction and each block into whole ones (along x an even number), and N is a multiple of 4 from 4 to 32, or of 8 up
+/// to 64, that does not exceed the components of one chirality of an aggregate. components: of a fine vector.
 void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors,
                         int components = spinor_components);
 /// The part of it that asks for no cut, and the one that asks for no lattice.
@@ -40,12 +40,12 @@ class Aggregates {
   const LatticePointer& fine() const { return fine_; }
   /// One lane, no phases at the edges (operators on it contain them).
   const LatticePointer& coarse() const { return coarse_; }
-  int null_vector_count() const { return null_vectors_.even.vectors(); }
+  int null_vector_count() const { return null_vectors_.front().even.vectors() * static_cast<int>(null_vectors_.size()); }
   int components() const { return 2 * null_vector_count(); }
   const Coord& extents() const { return extents_; }
-  int fine_components() const { return null_vectors_.even.components(); }
-  /// N fine vectors, to be written before the first use.
-  const FullField& null_vectors() const { return null_vectors_; }
+  int fine_components() const { return null_vectors_.front().even.components(); }
+  /// N fine vectors in one field or two (null_vectors_at_once()), to be written before the first use.
+  const std::vector<FullField>& null_vectors() const { return null_vectors_; }
   FullField coarse_field(int vectors) const { return {coarse_, components(), vectors}; }
 
   /// Of even and odd sites; nullptr: zero there, or not wanted.
@@ -61,11 +61,11 @@ class Aggregates {
   void prolong(const Fine& out, const FullField& in, const runtime::Guard& guard = {}) const;
   /// out_v = R in_v, or the part of it that comes from one layer of each aggregate. 8 N flop per site that counts, component and vector.
   void restrict(const FullField& out, const Fine& in, const runtime::Guard& guard = {}, const Layer& layer = {}) const;
-  /// out = R of the null vectors as they were before orthonormalise(): triangular, for each is a sum of those that came of it and of the
-  /// ones before it. Half the flop of restrict().
-  void restrict_null_vectors(const FullField& out, const FullField& before) const;
-  /// out_j = P of the j-th unit vector of one chirality on all aggregates; N vectors.
-  void columns(const FullField& out, int chirality) const;
+  /// out = R of the null vectors of a field as they were before orthonormalise(): triangular, for each is a sum of those that came of it
+  /// and of the ones before it. Of all fields half the flop of restrict().
+  void restrict_null_vectors(const FullField& out, const FullField& before, int field = 0) const;
+  /// out_j = P of the unit vector of one chirality and of the j-th null vector of a field, on all aggregates.
+  void columns(const FullField& out, int chirality, int field = 0) const;
   /// The last layer of aggregates along a direction.
   Layer edge(int mu) const;
 
@@ -76,7 +76,7 @@ class Aggregates {
 
   LatticePointer fine_, coarse_;
   Coord extents_;
-  FullField null_vectors_;
+  std::vector<FullField> null_vectors_;
   std::vector<runtime::Handle> tables_;  ///< by block: sites, then places (TransferArguments)
 };
 

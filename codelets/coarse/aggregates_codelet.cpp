@@ -43,14 +43,14 @@ runtime::Decomposition coarse_decomposition(const runtime::Decomposition& fine, 
           }};
 }
 
-/// Buffers: tables, null vectors of even and of odd sites, then fine vectors of the parities that are there, coarse ones of both,
-/// and the state, where there are these.
+/// Buffers: tables, null vectors of even and of odd sites of each field of them, then fine vectors of the parities that are there, coarse
+/// ones of both, and the state, where there are these.
 struct Aggregates::Task {
   TransferStep step;
   std::int32_t fine_buffer[2], coarse_buffer[2], state_buffer;  ///< -1: none
-  std::int32_t aggregate_sites, lanes, count, vectors, components, of_coarse;
+  std::int32_t aggregate_sites, lanes, count, at_once, vectors, components, of_coarse;
   Layer layer;
-  std::int32_t chirality, chunked, triangular;
+  std::int32_t chirality, chunked, triangular, first;
   std::int64_t groups;
   Obedience obedience;
 
@@ -62,7 +62,7 @@ struct Aggregates::Task {
     a.sites = call.buffer<const std::uint32_t>(0);
     a.places = a.sites + groups * aggregate_sites;
     for (int parity = 0; parity < 2; ++parity) {
-      a.null_vectors[parity] = call.buffer<F>(1 + parity);
+      for (int field = 0; field < count / at_once; ++field) a.null_vectors[field][parity] = call.buffer<F>(1 + 2 * field + parity);
       a.fine[parity] = fine_buffer[parity] < 0 ? nullptr : call.buffer<F>(fine_buffer[parity]);
       a.coarse[parity] = coarse_buffer[parity] < 0 ? nullptr : call.buffer<F>(coarse_buffer[parity]);
     }
@@ -70,11 +70,13 @@ struct Aggregates::Task {
     a.aggregate_sites = aggregate_sites;
     a.lanes = lanes;
     a.count = count;
+    a.at_once = at_once;
     a.vectors = vectors;
     a.components = components;
     a.layer = layer;
     a.chirality = chirality;
     a.triangular = triangular;
+    a.first = first;
     return a;
   }
 
@@ -117,9 +119,9 @@ void refuse_aggregate(const std::string& what, const std::string& remedy) {
 }  // namespace
 
 void require_null_vectors(int null_vectors) {
-  if (null_vectors < 4 || null_vectors > most_null_vectors || null_vectors % 4 != 0)
+  if (null_vectors < 4 || null_vectors > most_null_vectors || null_vectors % (null_vectors > most_vectors ? 8 : 4) != 0)
     throw Error(ErrorKind::input, Parameter("null-vectors"), fmt::format("{} null vectors", null_vectors),
-                fmt::format("give a multiple of 4 from 4 to {}", most_null_vectors));
+                fmt::format("give a multiple of 4 from 4 to {}, or of 8 up to {}", most_vectors, most_null_vectors));
 }
 
 void require_aggregates(const Coord& lattice, const Coord& aggregate, int null_vectors, int components) {
@@ -160,10 +162,11 @@ Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Co
     : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors, fine_components), fine)),
       coarse_(std::make_shared<Lattice>(coarse_decomposition(fine->decomposition(), aggregate), fine->precision(), periodic,
                                         LayoutRequest{.most_lanes = 1})),
-      extents_(aggregate),
-      null_vectors_(fine, fine_components, null_vectors) {
+      extents_(aggregate) {
   if (fine->precision() == Precision::half || fine->vectors_in_lanes() > 1)
     throw ShapeError("Aggregates", "vectors in half precision, or in lanes");
+  const int at_once = null_vectors_at_once(null_vectors);
+  for (int first = 0; first < null_vectors; first += at_once) null_vectors_.emplace_back(fine, fine_components, at_once);
   tables_.resize(static_cast<std::size_t>(fine->block_count()));
   for (const int b : fine->local_blocks()) make_tables(b);
 }
@@ -208,13 +211,14 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
   task.step = step;
   task.lanes = fine_->lanes().lanes;
   task.count = null_vector_count();
+  task.at_once = null_vectors_at_once(task.count);
   task.aggregate_sites = static_cast<std::int32_t>(volume(extents_));
   task.components = fine_components();
   task.of_coarse = is_coarse(fine_components()) ? 1 : 0;
-  task.chunked = null_vectors_.even.chunked() ? 1 : 0;
+  task.chunked = null_vectors_.front().even.chunked() ? 1 : 0;
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;
-  task.vectors = task.count;
+  task.vectors = task.at_once;
   for (std::size_t parity = 0; parity < 2; ++parity) {
     const Field* field = fine[parity];
     if (field == nullptr) continue;
@@ -236,11 +240,13 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
       accesses.push_back(access);
       return static_cast<std::int32_t>(accesses.size()) - 1;
     };
-    double bytes = 2 * null_vectors_.even.block_bytes(b);
-    for (const int parity : {0, 1}) {
-      const runtime::Handle& handle = null_vectors_.of(parity).block(b);
-      add(writes_null_vectors ? runtime::inout(handle) : runtime::in(handle));
-    }
+    double bytes = 0;
+    for (const FullField& field : null_vectors_)
+      for (const int parity : {0, 1}) {
+        const runtime::Handle& handle = field.of(parity).block(b);
+        add(writes_null_vectors ? runtime::inout(handle) : runtime::in(handle));
+        bytes += field.of(parity).block_bytes(b);
+      }
     for (std::size_t parity = 0; parity < 2; ++parity) {
       task.fine_buffer[parity] = -1;
       if (fine[parity] == nullptr) continue;
@@ -278,18 +284,21 @@ void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::G
   submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
 }
 
-void Aggregates::restrict_null_vectors(const FullField& out, const FullField& before) const {
+void Aggregates::restrict_null_vectors(const FullField& out, const FullField& before, int field) const {
   auto task = runtime::blank<Task>();
   task.triangular = 1;
-  const int n = null_vector_count();
+  const int n = null_vectors_at_once(null_vector_count());
+  task.first = field * n;
   if (out.even.vectors() != n) throw ShapeError("Aggregates::restrict_null_vectors", "other numbers of vectors");
-  submit(TransferStep::restrict, both(before), &out, {}, task, 8 * fine_components() * n * (n + 1) / 2.0);
+  submit(TransferStep::restrict, both(before), &out, {}, task, 8 * fine_components() * n * (task.first + (n + 1) / 2.0));
 }
 
-void Aggregates::columns(const FullField& out, int chirality) const {
+void Aggregates::columns(const FullField& out, int chirality, int field) const {
   auto task = runtime::blank<Task>();
   task.chirality = chirality;
-  if (out.even.vectors() != null_vector_count()) throw ShapeError("Aggregates::columns", "other numbers of vectors");
+  const int n = null_vectors_at_once(null_vector_count());
+  task.first = field * n;
+  if (out.even.vectors() != n) throw ShapeError("Aggregates::columns", "other numbers of vectors");
   submit(TransferStep::columns, both(out), nullptr, {}, task, 0);
 }
 

@@ -16,7 +16,8 @@ class CoarseMatrices {
   explicit CoarseMatrices(const Aggregates& aggregates);
   /// Of one coarse site: 20 (2N)^2 reals.
   static std::size_t bytes_per_site(int components, Precision precision);
-  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for N vectors. For each chirality's columns R M
+  /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for
+  /// as many vectors as a field of null vectors has. For each chirality's columns R M
   /// makes the sum of a site's nine blocks, and R on the last layer of aggregates, of M's hops forward along a direction alone, the block
   /// of that direction. A block backward is the adjoint of the neighbour's block forward, as M's hops are gamma_5-hermitian. A site's own
   /// block is the sum without the others. Cost: M on 2 N vectors, its forward hops once more, R of 2 N vectors, and on the four layers.

@@ -96,19 +96,19 @@ void run_adjoint(Call& call) {
   const AdjointArguments<F> a = call.arguments<AdjointTask>().template unpack<F>(call);
   call.team().for_range(a.columns.list.count, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i)
-      for (int column = 0; column < 2 * a.columns.vectors; ++column)
+      for (int column = 0; column < a.columns.groups * lanes_of_components; ++column)
         for (int j = 0; j < a.columns.vectors; ++j) set_adjoint_element(a, static_cast<std::uint32_t>(i), column, j);
   });
 }
 
 /// Buffers: matrices, images on even and on odd sites.
 struct ColumnsTask {
-  std::int32_t outer_sites, block, first_column, count;
+  std::int32_t outer_sites, block, first_column, count, components;
 
   std::int64_t sites() const { return std::int64_t{2} * outer_sites; }
   template <class F>
   ColumnArguments<F> unpack(Call& call) const {
-    return {call.buffer<F>(0), {call.buffer<const F>(1), call.buffer<const F>(2)}, outer_sites, block, first_column, count};
+    return {call.buffer<F>(0), {call.buffer<const F>(1), call.buffer<const F>(2)}, outer_sites, block, first_column, count, components};
   }
 };
 
@@ -118,7 +118,7 @@ void run_columns(Call& call) {
   const ColumnArguments<F> a = task.unpack<F>(call);
   call.team().for_range(task.sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t site = begin; site < end; ++site)
-      for (int row = 0; row < 2 * a.count; ++row)
+      for (int row = 0; row < a.components; ++row)
         for (int j = 0; j < a.count; ++j) set_column_element(a, static_cast<std::size_t>(site), row, j);
   });
 }
@@ -262,7 +262,8 @@ void CoarseMatrices::set_columns(const FullField& images, int block, int first_c
     task.outer_sites = lattice_->block(b).outer_sites();
     task.block = block;
     task.first_column = first_column;
-    task.count = components_ / 2;
+    task.count = images.even.vectors();
+    task.components = components_;
     const double numbers = static_cast<double>(components_) * task.count, sites = 2.0 * task.outer_sites;
     const bool first = block == 0 && first_column == 0;  // before it there is nothing
     runtime::submit(QUARKSTAR_COARSE_CODELET(lattice_->precision(), columns), task,
@@ -282,7 +283,7 @@ void CoarseMatrices::set_adjoints(runtime::Halo& faces, const FullField& images,
     task.columns.others_buffer = 2;
     task.columns.first_face = 3;
     task.columns.groups = components_ / lanes_of_components;
-    task.columns.vectors = components_ / 2;
+    task.columns.vectors = images.even.vectors();
     task.columns.first_block = 1 + (2 * mu + 1);
     task.first_row = first_row;
     runtime::AccessList accesses{runtime::inout(block(b)), runtime::in(geometry.handle()), runtime::in(columns.block(b))};
@@ -312,7 +313,7 @@ void CoarseMatrices::eliminate() {
 }
 
 void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
-  const int n = components_ / 2;
+  const int n = null_vectors_at_once(aggregates.null_vector_count());
   if (aggregates.coarse() != lattice_ || aggregates.components() != components_ || m.lattice() != aggregates.fine() || m.vectors() != n)
     throw ShapeError("CoarseMatrices::compute", "aggregates or an operator of another lattice or number of vectors");
   const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
@@ -325,22 +326,28 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
       for (const int parity : {0, 1}) apply(images.of(parity));
     });
   };
+  // body(first column) with columns of one chirality.
+  const auto for_columns = [&](auto&& body) {
+    for (const int chirality : {0, 1})
+      for (int field = 0; field < static_cast<int>(aggregates.null_vectors().size()); ++field) {
+        aggregates.columns(columns, chirality, field);
+        body(chirality * (components_ / 2) + field * n);
+      }
+  };
   // A hop's adjoint is in columns of both chiralities, so the sums of all blocks come first.
-  for (const int chirality : {0, 1}) {
-    aggregates.columns(columns, chirality);
+  for_columns([&](int first) {
     on_both_parities([&](const Field& out) { m.times_m(out, columns, 1); });
     aggregates.restrict(parts, Aggregates::both(images));
-    set_columns(parts, 0, chirality * n);
-  }
-  for (const int chirality : {0, 1}) {
-    aggregates.columns(columns, chirality);
+    set_columns(parts, 0, first);
+  });
+  for_columns([&](int first) {
     for (int mu = 0; mu < 4; ++mu) {
       on_both_parities([&](const Field& out) { m.forward_hop(out, columns, mu); });
       aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(mu));
-      set_columns(parts, 1 + 2 * mu, chirality * n);
-      set_adjoints(faces, parts, mu, chirality * n);
+      set_columns(parts, 1 + 2 * mu, first);
+      set_adjoints(faces, parts, mu, first);
     }
-  }
+  });
 }
 
 CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors)

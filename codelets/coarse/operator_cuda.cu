@@ -233,13 +233,13 @@ __global__ void __launch_bounds__(threads)
 
 template <class F>
 __global__ void __launch_bounds__(threads) set_columns_range(const __grid_constant__ coarse::ColumnArguments<F> a, std::uint64_t work) {
-  const std::uint64_t id = thread_number(), rows = static_cast<std::uint64_t>(2 * a.count);
+  const std::uint64_t id = thread_number(), rows = static_cast<std::uint64_t>(a.components);
   if (id < work) coarse::set_column_element(a, id / rows, static_cast<int>(id % rows), static_cast<int>(blockIdx.y));
 }
 
 template <class F>
 __global__ void __launch_bounds__(threads) set_adjoint_range(const __grid_constant__ coarse::AdjointArguments<F> a, std::uint64_t work) {
-  const std::uint64_t id = thread_number(), columns = static_cast<std::uint64_t>(2 * a.columns.vectors);
+  const std::uint64_t id = thread_number(), columns = static_cast<std::uint64_t>(a.columns.groups * coarse::lanes_of_components);
   if (id < work)
     coarse::set_adjoint_element(a, static_cast<std::uint32_t>(id / columns), static_cast<int>(id % columns), static_cast<int>(blockIdx.y));
 }
@@ -325,7 +325,7 @@ void launch_coarse_dense(const coarse::DenseArguments<F>& a, const std::int32_t*
 
 template <class F>
 void launch_set_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites, runtime::CudaStream stream) {
-  const std::uint64_t work = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(2 * a.count);
+  const std::uint64_t work = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(a.components);
   if (work == 0) return;
   set_columns_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.count)), threads, 0, stream>>>(a, work);
   runtime::check_launch("coarse.set_columns");
@@ -333,7 +333,8 @@ void launch_set_columns(const coarse::ColumnArguments<F>& a, std::int64_t sites,
 
 template <class F>
 void launch_set_adjoint(const coarse::AdjointArguments<F>& a, runtime::CudaStream stream) {
-  const std::uint64_t work = std::uint64_t{a.columns.list.count} * static_cast<std::uint64_t>(2 * a.columns.vectors);
+  const std::uint64_t work =
+      std::uint64_t{a.columns.list.count} * static_cast<std::uint64_t>(a.columns.groups * coarse::lanes_of_components);
   if (work == 0) return;
   set_adjoint_range<<<dim3(blocks_of(work), static_cast<unsigned>(a.columns.vectors)), threads, 0, stream>>>(a, work);
   runtime::check_launch("coarse.set_adjoint");

@@ -172,24 +172,24 @@ QUARKSTAR_HD SiteMatrices<F> matrices_of(F* matrices, std::size_t site, int comp
   return {matrices + site * static_cast<std::size_t>(blocks_per_site * components * components * 2), components};
 }
 
-/// Columns [first_column, first_column + N) of one block of each coarse site, from N coarse vectors.
+/// Columns [first_column, first_column + count) of one block of each coarse site, from `count` coarse vectors.
 template <class F>
 struct ColumnArguments {
   F* matrices;
-  const F* images[2];  ///< N coarse vectors on even and on odd sites
-  int outer_sites, block, first_column, count;
+  const F* images[2];  ///< the vectors on even and on odd sites
+  int outer_sites, block, first_column, count, components;
 };
 /// One component of one column at one site.
 template <class F>
 QUARKSTAR_HD void set_column_element(const ColumnArguments<F>& a, std::size_t site, int row, int j) {
   const auto sites = static_cast<std::size_t>(a.outer_sites);
-  const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, 2 * a.count, a.count);
-  matrices_of(a.matrices, site, 2 * a.count).set(a.block, row, a.first_column + j, from[0], from[lanes_of_components]);
+  const F* from = a.images[site / sites] + coarse_word(site % sites, row, j, a.components, a.count);
+  matrices_of(a.matrices, site, a.components).set(a.block, row, a.first_column + j, from[0], from[lanes_of_components]);
 }
 
-/// Rows [first_row, first_row + N) of the block of a hop backward of each site of one parity: by sigma_3-hermiticity sigma_3 B^+ sigma_3, B
-/// the neighbour's block of the hop forward, of which `columns.others` are the columns with these numbers. columns: of this direction
-/// alone.
+/// Rows [first_row, first_row + count) of the block of a hop backward of each site of one parity: by sigma_3-hermiticity sigma_3 B^+
+/// sigma_3, B the neighbour's block of the hop forward, of which `columns.others` are the columns with these numbers. columns: of this
+/// direction alone.
 template <class F>
 struct AdjointArguments {
   OperatorArguments<F> columns;
@@ -200,12 +200,12 @@ struct AdjointArguments {
 template <class F>
 QUARKSTAR_HD void set_adjoint_element(const AdjointArguments<F>& a, std::uint32_t i, int column, int j) {
   const OperatorArguments<F>& of = a.columns;
-  const int count = of.vectors, block = of.first_block;
+  const int components = of.groups * lanes_of_components, block = of.first_block;
   const std::size_t outer = of.list.outer(of.tables, i), site = static_cast<std::size_t>(of.parity * of.outer_sites) + outer;
-  const F* from = find_source(of, i, outer, block) + coarse_word(0, column, j, 2 * count, count);
-  const bool same_chirality = (column < count) == (a.first_row < count);
+  const F* from = find_source(of, i, outer, block) + coarse_word(0, column, j, components, of.vectors);
+  const bool same_chirality = (column < components / 2) == (a.first_row < components / 2);
   const F re = from[0], im = from[lanes_of_components];
-  matrices_of(a.matrices, site, 2 * count).set(block, a.first_row + j, column, same_chirality ? re : -re, same_chirality ? -im : im);
+  matrices_of(a.matrices, site, components).set(block, a.first_row + j, column, same_chirality ? re : -re, same_chirality ? -im : im);
 }
 
 /// A^-1 by Gauss-Jordan elimination in place with exchanges of rows (the pivot has the largest |re| + |im|), by Threads threads: this is

@@ -28,7 +28,7 @@ struct Place {
 
 /// Components c and c + 1 of fine vector v of n at a site, in one lane: one or two loads where they lie in a chunk.
 template <int Kind, class F>
-__device__ __forceinline__ void load_pair(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane,
+__device__ __forceinline__ void load_pair(const TransferArguments<F>& a, const F* field, std::uint32_t site, int v, int n, int c, int lane,
                                           site::Complex<Lane<F>> (&z)[2]) {
   const F* p = coarse::fine_word<Kind>(a, field, site, v, n, c, 0, lane);
   if constexpr (Kind == 4) {
@@ -111,22 +111,24 @@ __global__ void __launch_bounds__(threads)
     const int row = first < a.components / 2 ? 0 : a.count;
     site::Complex<V> sum[some][Count];
     site::unroll<some>([&](auto c) { site::unroll<Count>([&](auto t) { sum[c][t] = {V{0}, V{0}}; }); });
-    for (int j = 0; j < a.count; j += OfCoarse::count) {
-      OfCoarse of[Count];
-      site::unroll<Count>([&](auto t) { of[t].load(coarse::coarse_at(a, coarse_site, row + j, vectors.number(t)), 1); });
-      site::unroll<OfCoarse::count>([&](auto k) {
-        site::unroll<parts>([&](auto part) {
-          Some b;
-          b.load(coarse::fine_word<Kind>(a, a.null_vectors[parity], site, j + k, a.count, first + part * Some::count, 0, place.lane),
-                 a.lanes);
-          site::unroll<Some::count>([&](auto i) {
-            site::unroll<Count>([&](auto t) {
-              site::Complex<V>& z = sum[part * Some::count + i][t];
-              z = site::multiply_add(site::Complex<V>{{of[t].re[k]}, {of[t].im[k]}}, site::Complex<V>{{b.re[i]}, {b.im[i]}}, z);
+    for (int before = 0; before < a.count; before += a.at_once) {  // of a field, which has a multiple of what is taken at once
+      const F* field = a.null_field(before, parity);
+      for (int j = 0; j < a.at_once; j += OfCoarse::count) {
+        OfCoarse of[Count];
+        site::unroll<Count>([&](auto t) { of[t].load(coarse::coarse_at(a, coarse_site, row + before + j, vectors.number(t)), 1); });
+        site::unroll<OfCoarse::count>([&](auto k) {
+          site::unroll<parts>([&](auto part) {
+            Some b;
+            b.load(coarse::fine_word<Kind>(a, field, site, j + k, a.at_once, first + part * Some::count, 0, place.lane), a.lanes);
+            site::unroll<Some::count>([&](auto i) {
+              site::unroll<Count>([&](auto t) {
+                site::Complex<V>& z = sum[part * Some::count + i][t];
+                z = site::multiply_add(site::Complex<V>{{of[t].re[k]}, {of[t].im[k]}}, site::Complex<V>{{b.re[i]}, {b.im[i]}}, z);
+              });
             });
           });
         });
-      });
+      }
     }
     site::unroll<Count>([&](auto t) {
       if (!vectors.wanted(t)) return;
@@ -158,7 +160,8 @@ __global__ void __launch_bounds__(threads)
   const std::uint32_t coarse_site = a.places[place.group * a.lanes + place.lane];
   if (vectors.none()) return;
   const int row = place.number * rows_at_a_time, chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
-  const int half = a.components / 2;
+  const int half = a.components / 2, in_field = a.in_field(j);  // of rows that are in one field
+  const F *const even = a.null_field(j, 0), *const odd = a.null_field(j, 1);
   site::Complex<V> sum[rows_at_a_time][Count];
   site::unroll<rows_at_a_time>([&](auto r) { site::unroll<Count>([&](auto t) { sum[r][t] = {V{0}, V{0}}; }); });
   const int sites = a.is_zero(j, vectors.first + Count - 1) ? 0 : a.aggregate_sites;
@@ -167,7 +170,8 @@ __global__ void __launch_bounds__(threads)
     if (a.fine[parity] == nullptr || !a.layer.has(k)) continue;
     for (int c = chirality * half; c < (chirality + 1) * half; c += 2) {
       site::Complex<V> b[rows_at_a_time][2], x[Count][2];
-      site::unroll<rows_at_a_time>([&](auto r) { load_pair<Kind>(a, a.null_vectors[parity], site, j + r, a.count, c, place.lane, b[r]); });
+      site::unroll<rows_at_a_time>(
+          [&](auto r) { load_pair<Kind>(a, parity == 0 ? even : odd, site, in_field + r, a.at_once, c, place.lane, b[r]); });
       site::unroll<Count>([&](auto t) { load_pair<Kind>(a, a.fine[parity], site, vectors.number(t), a.vectors, c, place.lane, x[t]); });
       site::unroll<2>([&](auto i) {
         site::unroll<rows_at_a_time>(
@@ -186,21 +190,20 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-/// coarse::orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and null
-/// vector (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is normalised when
-/// those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells its norm.
+/// The CPU's orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and
+/// null vector of a field (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is
+/// normalised when those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells
+/// its norm.
 template <int Kind, class F>
-__global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
+__global__ void __launch_bounds__(full_lanes<F>* coarse::null_vectors_at_once(coarse::most_null_vectors))
     orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
   using Some = Components<Kind, F>;
   constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
   const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
-  const int lane = static_cast<int>(threadIdx.x), j = static_cast<int>(threadIdx.y);
+  const int lane = static_cast<int>(threadIdx.x);
   const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
   const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
-  const auto word = [&](int vector, std::uint32_t site, int c) {
-    return coarse::fine_word<Kind>(a, a.null_vectors[site & 1], site, vector, a.count, c, 0, lane);
-  };
+  const auto word = [&](int vector, std::uint32_t site, int c) { return coarse::null_word<Kind>(a, site, vector, c, 0, lane); };
   // body(first component) for all sites, `at_a_time` times Some::count components at a time.
   const auto over = [&](auto&& body) {
     for (int k = 0; k < a.aggregate_sites; ++k)
@@ -209,18 +212,18 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
   const auto load = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
     site::unroll<at_a_time>([&](auto n) { z[n].load(word(vector, site, c + n * Some::count), a.lanes); });
   };
-  const auto store = [&](Some(&z)[at_a_time], std::uint32_t site, int c) {
-    site::unroll<at_a_time>([&](auto n) { z[n].store(word(j, site, c + n * Some::count), a.lanes); });
+  const auto store = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
+    site::unroll<at_a_time>([&](auto n) { z[n].store(word(vector, site, c + n * Some::count), a.lanes); });
   };
   const auto for_each = [&](auto&& body) {
     site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(n, m); }); });
   };
-  double norm2 = 0;
+  double norm2 = 0;  // of the vector that this thread normalises next
   const auto add_norm = [&](const Some& y, int m) {
     const double re = y.re[m], im = y.im[m];
     norm2 += re * re + im * im;
   };
-  const auto find_norm = [&] {
+  const auto find_norm = [&](int j) {
     norm2 = 0;
     over([&](std::uint32_t site, int c) {
       Some y[at_a_time];
@@ -228,7 +231,7 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
       for_each([&](auto n, auto m) { add_norm(y[n], m); });
     });
   };
-  const auto normalise = [&] {
+  const auto normalise = [&](int j) {
     const double factor = 1 / sqrt(norm2);
     over([&](std::uint32_t site, int c) {
       Some y[at_a_time];
@@ -237,10 +240,10 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
         y[n].re[m] = static_cast<F>(y[n].re[m] * factor);
         y[n].im[m] = static_cast<F>(y[n].im[m] * factor);
       });
-      store(y, site, c);
+      store(y, j, site, c);
     });
   };
-  const auto project = [&](int i) {
+  const auto project = [&](int i, int j) {
     double re = 0, im = 0;
     over([&](std::uint32_t site, int c) {
       Some x[at_a_time], y[at_a_time];
@@ -253,7 +256,7 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
       });
     });
     const bool is_next = j == i + 1;  // its norm is wanted before more is taken from it
-    norm2 = 0;
+    if (is_next) norm2 = 0;
     over([&](std::uint32_t site, int c) {
       Some x[at_a_time], y[at_a_time];
       load(x, i, site, c);
@@ -264,15 +267,17 @@ __global__ void __launch_bounds__(full_lanes<F>* coarse::most_null_vectors)
         y[n].im[m] = static_cast<F>(y[n].im[m] - (re * x_im + im * x_re));
         if (is_next) add_norm(y[n], m);
       });
-      store(y, site, c);
+      store(y, j, site, c);
     });
   };
+  const auto first = static_cast<int>(threadIdx.y);  // of this thread's vectors, one of each field
   for (int pass = 0; pass < 2; ++pass) {
-    if (j == 0 && group < groups) find_norm();
+    if (first == 0 && group < groups) find_norm(0);
     for (int i = 0; i < a.count; ++i) {
-      if (j == i && group < groups) normalise();
+      if (first == a.in_field(i) && group < groups) normalise(i);
       __syncthreads();
-      if (j > i && group < groups) project(i);
+      for (int j = first; j < a.count && group < groups; j += a.at_once)
+        if (j > i) project(i, j);
       __syncthreads();
     }
   }
@@ -311,10 +316,10 @@ void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t group
       restrict_range<Kind, count><<<blocks, threads, 0, stream>>>(a, idle, work);
     });
   } else if (step == TransferStep::orthonormalise) {
-    const auto of_group = static_cast<unsigned>(a.lanes * a.count), at_a_time = std::max(1u, threads / of_group);
+    const auto of_group = static_cast<unsigned>(a.lanes * a.at_once), at_a_time = std::max(1u, threads / of_group);
     const auto blocks = static_cast<unsigned>((groups + at_a_time - 1) / at_a_time);
     orthonormalise_range<Kind>
-        <<<dim3(blocks, 2), dim3(static_cast<unsigned>(a.lanes), static_cast<unsigned>(a.count), at_a_time), 0, stream>>>(a, groups);
+        <<<dim3(blocks, 2), dim3(static_cast<unsigned>(a.lanes), static_cast<unsigned>(a.at_once), at_a_time), 0, stream>>>(a, groups);
   } else {
     const auto [blocks, work] = grid(a.aggregate_sites, 1);
     columns_range<Kind><<<blocks, threads, 0, stream>>>(a, work);

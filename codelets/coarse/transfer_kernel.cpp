@@ -2,6 +2,8 @@
 #include "codelets/coarse/together.hpp"
 #include "codelets/coarse/transfer_kernels.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
@@ -66,11 +68,62 @@ void restrict_range(const TransferArguments<F>& a, std::int64_t begin, std::int6
       });
 }
 
+/// Gram-Schmidt, twice, of one chirality of the null vectors of VL aggregates, in double precision; products and sums round one by one.
+template <int Kind, class F, int VL>
+void orthonormalise(const TransferArguments<F>& a, std::int64_t group, int lane, int chirality) {
+  constexpr int width = std::min(VL, native_lanes<double>), parts = VL / width;
+  using V = Pack<double, width>;
+  using Numbers = site::Complex<V>[parts];
+  const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
+  const int begin = chirality * (a.components / 2), end = begin + a.components / 2;
+  const auto load_part = [](const F* p) QUARKSTAR_INLINE_LAMBDA -> V {
+    return {__builtin_convertvector((Pack<F, width>::load(p).v), typename V::Vector)};
+  };
+  const auto store_part = [](F* p, const V& x) QUARKSTAR_INLINE_LAMBDA {
+    Pack<F, width>{__builtin_convertvector(x.v, typename Pack<F, width>::Vector)}.store(p);
+  };
+  const auto load = [&](Numbers& z, int j, std::uint32_t site, int c) QUARKSTAR_INLINE_LAMBDA {
+    const F *re = coarse::null_word<Kind>(a, site, j, c, 0, lane), *im = coarse::null_word<Kind>(a, site, j, c, 1, lane);
+    for (int p = 0; p < parts; ++p) z[p] = {load_part(re + p * width), load_part(im + p * width)};
+  };
+  // body(site, component) for all of them.
+  const auto over = [&](auto&& body) QUARKSTAR_INLINE_LAMBDA {
+    for (int k = 0; k < a.aggregate_sites; ++k)
+      for (int c = begin; c < end; ++c) body(sites[k], c);
+  };
+  for (int pass = 0; pass < 2; ++pass)
+    for (int j = 0; j < a.count; ++j)
+      for (int i = 0; i <= j; ++i) {
+        Numbers product, x, y;
+        for (auto& z : product) z = {V::broadcast(0), V::broadcast(0)};
+        over([&](std::uint32_t site, int c) QUARKSTAR_INLINE_LAMBDA {
+          load(x, i, site, c);
+          load(y, j, site, c);
+          for (int p = 0; p < parts; ++p) {
+            product[p].re = product[p].re + (x[p].re * y[p].re + x[p].im * y[p].im);
+            product[p].im = product[p].im + (x[p].re * y[p].im - x[p].im * y[p].re);
+          }
+        });
+        if (i == j)
+          for (auto& z : product) z.re = root(z.re).reciprocal();
+        over([&](std::uint32_t site, int c) QUARKSTAR_INLINE_LAMBDA {
+          F *re = coarse::null_word<Kind>(a, site, j, c, 0, lane), *im = coarse::null_word<Kind>(a, site, j, c, 1, lane);
+          load(y, j, site, c);
+          load(x, i, site, c);
+          for (int p = 0; p < parts; ++p) {
+            const auto& z = product[p];
+            store_part(re + p * width, i == j ? y[p].re * z.re : y[p].re - (z.re * x[p].re - z.im * x[p].im));
+            store_part(im + p * width, i == j ? y[p].im * z.re : y[p].im - (z.re * x[p].im + z.im * x[p].re));
+          }
+        });
+      }
+}
+
 template <int Kind, class F, int VL>
 void orthonormalise_range(const TransferArguments<F>& a, std::int64_t begin, std::int64_t end) {
   for (std::int64_t group = begin; group < end; ++group)
     for (int lane = 0; lane < a.lanes; lane += VL)
-      for (const int chirality : {0, 1}) coarse::orthonormalise<Kind, VL>(a, group, lane, chirality);
+      for (const int chirality : {0, 1}) orthonormalise<Kind, F, VL>(a, group, lane, chirality);
 }
 
 template <int Kind, class F>

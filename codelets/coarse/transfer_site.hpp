@@ -11,7 +11,11 @@
 
 namespace quarkstar::coarse {
 
-inline constexpr int most_null_vectors = 32;  ///< N: what one field holds
+inline constexpr int most_null_vectors = 64, most_null_fields = 2;  ///< N, in so many fields
+/// Null vectors that one field holds: up to 32 all of them, else half.
+constexpr int null_vectors_at_once(int null_vectors) {
+  return null_vectors <= most_null_vectors / most_null_fields ? null_vectors : null_vectors / most_null_fields;
+}
 /// Vectors that share what is read of the null vectors.
 inline constexpr int vectors_at_a_time = 4;
 
@@ -24,19 +28,23 @@ struct Layer {
 /// F: double or float.
 template <class F>
 struct TransferArguments {
-  F* null_vectors[2];            ///< N fine vectors per site, of even and odd sites
-  F* fine[2];                    ///< n fine vectors per site; nullptr: these sites are zero, or are not wanted
-  F* coarse[2];                  ///< of even and odd coarse sites: [outer site][group of 8 components][vector][re, im][component]
-  const std::uint32_t* sites;    ///< [group of aggregates, one a lane][site of the aggregate, x fastest] 2 outer site + parity
-  const std::uint32_t* places;   ///< [group][lane] coarse site: 2 outer site + parity
-  const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
-  int aggregate_sites, lanes, count, vectors;  ///< lanes of sites; N; n
-  int components;                              ///< of fine vectors: one chirality's, then the other's
-  Layer layer;                                 ///< restrict: the sites that count
-  int chirality;                               ///< columns
-  int triangular;                              ///< restrict: component j of vector i is known to be zero where j > i
+  F* null_vectors[most_null_fields][2];  ///< `at_once` fine vectors per site, of even and odd sites
+  F* fine[2];                            ///< n fine vectors per site; nullptr: these sites are zero, or are not wanted
+  F* coarse[2];                          ///< of even and odd coarse sites: [outer site][group of 8 components][vector][re, im][component]
+  const std::uint32_t* sites;            ///< [group of aggregates, one a lane][site of the aggregate, x fastest] 2 outer site + parity
+  const std::uint32_t* places;           ///< [group][lane] coarse site: 2 outer site + parity
+  const std::int32_t* left_out;          ///< nullptr, or for each vector non-zero where it must stay as it is
+  int aggregate_sites, lanes, count, at_once, vectors;  ///< lanes of sites; N; null vectors of a field; n
+  int components;                                       ///< of fine vectors: one chirality's, then the other's
+  Layer layer;                                          ///< restrict: the sites that count
+  int chirality;                                        ///< columns
+  int triangular;                                       ///< restrict: component j of vector i is known to be zero where j > first + i
+  int first;                                            ///< where fine vectors are those of a field of null vectors: number of the first
 
-  QUARKSTAR_HD bool is_zero(int j, int vector) const { return triangular != 0 && j > vector; }
+  QUARKSTAR_HD bool is_zero(int j, int vector) const { return triangular != 0 && j > first + vector; }
+  /// Of null vector j: its field on the sites of a parity, and its number there.
+  QUARKSTAR_HD F* null_field(int j, std::uint32_t parity) const { return null_vectors[j < at_once ? 0 : 1][parity]; }
+  QUARKSTAR_HD int in_field(int j) const { return j < at_once ? j : j - at_once; }
 };
 
 inline constexpr int lanes_of_components = 8;
@@ -60,8 +68,8 @@ QUARKSTAR_HD F* coarse_at(const TransferArguments<F>& a, std::uint32_t place, in
 inline constexpr int coarse_kind = 0, in_rows = 1;
 
 /// Word `part` (re, im) of component c of fine vector v of n at a site, in one lane.
-template <int Kind, class F>
-QUARKSTAR_HD F* fine_word(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int part, int lane) {
+template <int Kind, class F, class Word>
+QUARKSTAR_HD Word* fine_word(const TransferArguments<F>& a, Word* field, std::uint32_t site, int v, int n, int c, int part, int lane) {
   const std::size_t outer = site >> 1;
   if constexpr (Kind == coarse_kind) {
     return field + coarse_word(outer, c, v, a.components, n) + part * lanes_of_components;
@@ -70,8 +78,13 @@ QUARKSTAR_HD F* fine_word(const TransferArguments<F>& a, F* field, std::uint32_t
            site::word_place(2 * c + part, lane, a.lanes, Kind);
   }
 }
+template <int Kind, class F>
+QUARKSTAR_HD F* null_word(const TransferArguments<F>& a, std::uint32_t site, int j, int c, int part, int lane) {
+  return fine_word<Kind>(a, a.null_field(j, site & 1), site, a.in_field(j), a.at_once, c, part, lane);
+}
 template <int Kind, class V, class F>
-QUARKSTAR_HD site::Complex<V> load_component(const TransferArguments<F>& a, F* field, std::uint32_t site, int v, int n, int c, int lane) {
+QUARKSTAR_HD site::Complex<V> load_component(const TransferArguments<F>& a, const F* field, std::uint32_t site, int v, int n, int c,
+                                             int lane) {
   return {V::load(fine_word<Kind>(a, field, site, v, n, c, 0, lane)), V::load(fine_word<Kind>(a, field, site, v, n, c, 1, lane))};
 }
 
@@ -82,10 +95,11 @@ QUARKSTAR_HD void prolong_component(const TransferArguments<F>& a, std::uint32_t
   const int parity = static_cast<int>(site & 1), row = c < a.components / 2 ? 0 : a.count;
   site::Complex<V> sum[Count];
   for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
-  for (int j = 0; j < a.count; ++j) {
-    const auto b = load_component<Kind, V>(a, a.null_vectors[parity], site, j, a.count, c, lane);
-    for (int t = 0; t < Count; ++t) sum[t] = site::multiply_add(of(row + j, t), b, sum[t]);
-  }
+  for (int first_null = 0; first_null < a.count; first_null += a.at_once)
+    for (int j = 0; j < a.at_once; ++j) {
+      const auto b = load_component<Kind, V>(a, a.null_field(first_null, site & 1), site, j, a.at_once, c, lane);
+      for (int t = 0; t < Count; ++t) sum[t] = site::multiply_add(of(row + first_null + j, t), b, sum[t]);
+    }
   for (int t = 0; t < Count; ++t) {
     sum[t].re.store(fine_word<Kind>(a, a.fine[parity], site, first + t, a.vectors, c, 0, lane));
     sum[t].im.store(fine_word<Kind>(a, a.fine[parity], site, first + t, a.vectors, c, 1, lane));
@@ -99,7 +113,7 @@ QUARKSTAR_HD void restrict_site(const TransferArguments<F>& a, std::uint32_t sit
   const int parity = static_cast<int>(site & 1), chirality = row < a.count ? 0 : 1, j = row - chirality * a.count;
   const int half = a.components / 2;
   for (int c = chirality * half; c < (chirality + 1) * half; ++c) {
-    const auto b = load_component<Kind, V>(a, a.null_vectors[parity], site, j, a.count, c, lane);
+    const auto b = load_component<Kind, V>(a, a.null_field(j, site & 1), site, a.in_field(j), a.at_once, c, lane);
     for (int t = 0; t < Count; ++t) {
       const auto x = load_component<Kind, V>(a, a.fine[parity], site, first + t, a.vectors, c, lane);
       sum[t] = site::conjugate_multiply_add(b, x, sum[t]);
@@ -107,55 +121,15 @@ QUARKSTAR_HD void restrict_site(const TransferArguments<F>& a, std::uint32_t sit
   }
 }
 
-/// Gram-Schmidt, twice, of one chirality of the null vectors of Lanes aggregates, in double precision; products and sums round one by one.
-template <int Kind, int Lanes, class F>
-QUARKSTAR_HD void orthonormalise(const TransferArguments<F>& a, std::int64_t group, int lane, int chirality) {
-  const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
-  const int begin = chirality * (a.components / 2), end = begin + a.components / 2;
-  const auto word = [&](int j, std::uint32_t site, int c, int part, int l) -> F& {
-    return *fine_word<Kind>(a, a.null_vectors[site & 1], site, j, a.count, c, part, lane + l);
-  };
-  double re[Lanes], im[Lanes];
-  for (int pass = 0; pass < 2; ++pass)
-    for (int j = 0; j < a.count; ++j) {
-      for (int i = 0; i <= j; ++i) {
-        for (int l = 0; l < Lanes; ++l) re[l] = im[l] = 0;
-        for (int k = 0; k < a.aggregate_sites; ++k)
-          for (int c = begin; c < end; ++c)
-            for (int l = 0; l < Lanes; ++l) {
-              const double x_re = word(i, sites[k], c, 0, l), x_im = word(i, sites[k], c, 1, l);
-              const double y_re = word(j, sites[k], c, 0, l), y_im = word(j, sites[k], c, 1, l);
-              re[l] += x_re * y_re + x_im * y_im;
-              im[l] += x_re * y_im - x_im * y_re;
-            }
-        if (i == j)
-          for (int l = 0; l < Lanes; ++l) re[l] = 1 / __builtin_sqrt(re[l]);
-        for (int k = 0; k < a.aggregate_sites; ++k)
-          for (int c = begin; c < end; ++c)
-            for (int l = 0; l < Lanes; ++l) {
-              F &y_re = word(j, sites[k], c, 0, l), &y_im = word(j, sites[k], c, 1, l);
-              if (i == j) {
-                y_re = static_cast<F>(y_re * re[l]);
-                y_im = static_cast<F>(y_im * re[l]);
-              } else {
-                const double x_re = word(i, sites[k], c, 0, l), x_im = word(i, sites[k], c, 1, l);
-                y_re = static_cast<F>(y_re - (re[l] * x_re - im[l] * x_im));
-                y_im = static_cast<F>(y_im - (re[l] * x_im + im[l] * x_re));
-              }
-            }
-      }
-    }
-}
-
-/// One chirality of the null vectors as N fine vectors. Of one site and lane.
+/// One chirality of the null vectors of a field as fine vectors. Of one site and lane.
 template <int Kind, class F>
 QUARKSTAR_HD void copy_columns(const TransferArguments<F>& a, std::uint32_t site, int lane) {
   const std::uint32_t parity = site & 1;
-  for (int j = 0; j < a.count; ++j)
+  for (int j = 0; j < a.at_once; ++j)
     for (int c = 0; c < a.components; ++c)
       for (int part = 0; part < 2; ++part)
-        *fine_word<Kind>(a, a.fine[parity], site, j, a.count, c, part, lane) =
-            c / (a.components / 2) == a.chirality ? *fine_word<Kind>(a, a.null_vectors[parity], site, j, a.count, c, part, lane) : F{0};
+        *fine_word<Kind>(a, a.fine[parity], site, j, a.at_once, c, part, lane) =
+            c / (a.components / 2) == a.chirality ? *null_word<Kind>(a, site, a.first + j, c, part, lane) : F{0};
 }
 
 /// What a kernel does with groups of aggregates.

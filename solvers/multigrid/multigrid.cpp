@@ -59,7 +59,10 @@ void normalise(const Field& to, const Field& x) {
 }  // namespace
 
 Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors)
-    : aggregates(fine, components, aggregate, null_vectors), matrices(aggregates), test(fine, 1, components, null_vectors) {}
+    : aggregates(fine, components, aggregate, null_vectors), matrices(aggregates) {
+  const int at_once = coarse::null_vectors_at_once(null_vectors);
+  for (int first = 0; first < null_vectors; first += at_once) test.emplace_back(fine, 1, components, at_once);
+}
 
 Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch)
     : fine_(fine), settings_(settings), watch_(watch) {
@@ -69,9 +72,9 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
     spaces_.push_back(std::make_unique<Space>(lattice, components, aggregate_of(settings, fine.lattice()->decomposition().lattice(), level),
                                               settings.null_vectors));
   }
-  for (const int vectors : {settings.null_vectors, probes, 1}) fine.prepare(vectors);
+  for (const int vectors : {at_once(), probes, 1}) fine.prepare(vectors);
   const double flops = flops_of_this_thread(), start = runtime::now_us();
-  const std::unique_ptr<EvenOdd> m = fine.system(settings.null_vectors, same_for_all(mass));
+  const std::unique_ptr<EvenOdd> m = fine.system(at_once(), same_for_all(mass));
   using Loaded = NullVectorFiles::Loaded;
   const Loaded found = load_null_vectors();
   int cycles = settings.setup_cycles;
@@ -97,33 +100,43 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
 NullVectorFiles::Loaded Multigrid::load_null_vectors() {
   using Loaded = NullVectorFiles::Loaded;
   if (!settings_.files.load) return Loaded::none;
-  const Field& test = spaces_.front()->test;
-  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+  std::vector<HostField> host(static_cast<std::size_t>(settings_.null_vectors),
                               HostField(spinor_components, fine_.lattice()->decomposition().part()));
   runtime::Session::current().wait_all();  // files are for times without messages
   const Loaded found = settings_.files.load(host);
   if (found == Loaded::none) return found;
   const runtime::Settled settled;
-  transfer::load(test, host);
+  for (std::size_t first = 0; const Field& test : spaces_.front()->test) {
+    const auto n = static_cast<std::size_t>(test.vectors());
+    transfer::load(test, std::span(host).subspan(first, n));
+    first += n;
+  }
   runtime::Session::current().wait_all();
   return found;
 }
 
 void Multigrid::save_null_vectors() const {
   if (!settings_.files.save) return;
-  const Field& test = spaces_.front()->test;
-  std::vector<HostField> host(static_cast<std::size_t>(test.vectors()),
+  std::vector<HostField> host(static_cast<std::size_t>(settings_.null_vectors),
                               HostField(spinor_components, fine_.lattice()->decomposition().part()));
   const runtime::Settled settled;
-  transfer::store(host, test);
+  for (std::size_t first = 0; const Field& test : spaces_.front()->test) {
+    const auto n = static_cast<std::size_t>(test.vectors());
+    transfer::store(std::span(host).subspan(first, n), test);
+    first += n;
+  }
   runtime::Session::current().wait_all();
   settings_.files.save(host);
 }
 
 void Multigrid::make_null_vectors(EvenOdd& m) {
   const Field noise = m.field();
-  write_noise(noise, noise_seed, 0);
-  relax(m, noise, settings_.setup_steps);
+  std::uint64_t first = 0;
+  for (const Field& test : spaces_.front()->test) {
+    write_noise(noise, noise_seed, first);
+    relax(m, noise, test, settings_.setup_steps);
+    first += static_cast<std::uint64_t>(test.vectors());
+  }
 }
 
 /// Null vectors of another mass on this configuration are near zero modes of this operator too: they stay as they are, for they have been
@@ -132,19 +145,24 @@ void Multigrid::make_null_vectors(EvenOdd& m) {
 /// Returns the cycles that are left to do.
 int Multigrid::refresh(EvenOdd& m) {
   const Field start = m.field();
-  const Field& test = spaces_.front()->test;
-  m.apply(start, test, {}, false, {});
+  double of_images = 0, of_all = 0;
+  for (const Field& test : spaces_.front()->test) {
+    m.apply(start, test, {}, false, {});
+    of_images += norm2(start);
+    of_all += norm2(test);
+  }
   constexpr double near_zero = 0.5;
-  if (ratio(start, test) < near_zero) return 0;
-  blas::submit<blas::Scale>({&start, &test}, {1.0});
-  relax(m, start, std::max(1, settings_.setup_steps / 2));
+  if (std::sqrt(of_images / of_all) < near_zero) return 0;
+  for (const Field& test : spaces_.front()->test) {
+    blas::submit<blas::Scale>({&start, &test}, {1.0});
+    relax(m, start, test, std::max(1, settings_.setup_steps / 2));
+  }
   return std::min(1, settings_.setup_cycles);
 }
 
-/// The null vectors: half of the steps on Mh v = start, the others on Mh v = what these made. That is Mh^-1 twice, as far as it is known
-/// after so few steps: near zero modes grow by their square, where all steps on one right-hand side give them what a cycle less does.
-void Multigrid::relax(EvenOdd& m, const Field& start, int steps) {
-  const Field& test = spaces_.front()->test;
+/// Null vectors of a field: half of the steps on Mh v = start, the others on Mh v = what these made. That is Mh^-1 twice, as far as it is
+/// known after so few steps: near zero modes grow by their square, where all steps on one right-hand side give them what a cycle less does.
+void Multigrid::relax(EvenOdd& m, const Field& start, const Field& test, int steps) {
   const Field made = m.field();
   const Field* of = &start;
   for (const int part : {steps / 2, steps - steps / 2}) {
@@ -173,8 +191,10 @@ void Multigrid::improve(EvenOdd& m, double mass) {
 void Multigrid::improve(EvenOdd& m, MultigridCycle& cycle, const Space& space, int level) {
   const Field better = m.field();
   cycle.tell(watch_);
-  cycle.apply(better, space.test);
-  step(level, "normalisation", [&] { normalise(space.test, better); });
+  for (const Field& test : space.test) {
+    cycle.apply(better, test);
+    step(level, "normalisation", [&] { normalise(test, better); });
+  }
 }
 
 /// The null vectors of the levels between: those that R makes are near zero modes of the fine operator, and a cycle of their own level
@@ -182,7 +202,7 @@ void Multigrid::improve(EvenOdd& m, MultigridCycle& cycle, const Space& space, i
 void Multigrid::improve_below(EvenOdd& fine, double mass) {
   for (std::size_t level = 1; level < spaces_.size(); ++level) {
     {
-      coarse::CoarseOperator m(spaces_[level - 1]->matrices, settings_.null_vectors);
+      coarse::CoarseOperator m(spaces_[level - 1]->matrices, at_once());
       MultigridCycle cycle(m, *this, static_cast<int>(level), &m);
       improve(m, cycle, *spaces_[level], static_cast<int>(level));
     }
@@ -193,20 +213,22 @@ void Multigrid::improve_below(EvenOdd& fine, double mass) {
 
 void Multigrid::coarsen(EvenOdd& fine, std::size_t first) {
   std::unique_ptr<coarse::CoarseOperator> next;
-  if (first > 0) next = std::make_unique<coarse::CoarseOperator>(spaces_[first - 1]->matrices, settings_.null_vectors);
+  if (first > 0) next = std::make_unique<coarse::CoarseOperator>(spaces_[first - 1]->matrices, at_once());
   for (std::size_t level = first; level < spaces_.size(); ++level) {
     Space& space = *spaces_[level];
     EvenOdd& m = next ? *next : fine;
-    const FullField& null_vectors = space.aggregates.null_vectors();
+    const std::vector<FullField>& null_vectors = space.aggregates.null_vectors();
     const int number = static_cast<int>(level);
     const bool last = level + 1 == spaces_.size();
-    std::optional<FullField> raw;
+    std::vector<FullField> raw;
     step(number, "even sites", [&] {
-      const FullField zero(m.lattice(), m.components(), settings_.null_vectors);
+      const FullField zero(m.lattice(), m.components(), at_once());
       for (const int parity : {0, 1}) blas::submit<blas::Fill>({&zero.of(parity)}, {0.0});
-      blas::submit<blas::Scale>({&null_vectors.odd, &space.test}, {1.0});
-      m.reconstruct(null_vectors.even, zero, space.test);  // M v = (0, Mh v)
-      if (!last) copy(raw.emplace(m.lattice(), m.components(), settings_.null_vectors), null_vectors);
+      for (std::size_t field = 0; field < null_vectors.size(); ++field) {
+        blas::submit<blas::Scale>({&null_vectors[field].odd, &space.test[field]}, {1.0});
+        m.reconstruct(null_vectors[field].even, zero, space.test[field]);  // M v = (0, Mh v)
+        if (!last) copy(raw.emplace_back(m.lattice(), m.components(), at_once()), null_vectors[field]);
+      }
     });
     step(number, "orthonormalisation", [&] { space.aggregates.orthonormalise(); });
     step(number, "coarse operator", [&] { space.matrices.compute(space.aggregates, m); });
@@ -216,11 +238,13 @@ void Multigrid::coarsen(EvenOdd& fine, std::size_t first) {
     });
     if (last) break;
     step(number, "restriction", [&] {
-      const FullField restricted = space.aggregates.coarse_field(settings_.null_vectors);
-      space.aggregates.restrict_null_vectors(restricted, *raw);
-      normalise(spaces_[level + 1]->test, restricted.odd);
+      const FullField restricted = space.aggregates.coarse_field(at_once());
+      for (std::size_t field = 0; field < raw.size(); ++field) {
+        space.aggregates.restrict_null_vectors(restricted, raw[field], static_cast<int>(field));
+        normalise(spaces_[level + 1]->test[field], restricted.odd);
+      }
     });
-    next = std::make_unique<coarse::CoarseOperator>(space.matrices, settings_.null_vectors);
+    next = std::make_unique<coarse::CoarseOperator>(space.matrices, at_once());
   }
 }
 
@@ -246,12 +270,16 @@ double Multigrid::probe(double mass) {
 /// Where a probe leaves too much: further cycles, of which the best is kept.
 void Multigrid::mend(EvenOdd& m, double mass) {
   if (!(verification_.left > most_left)) return;
-  const Field& test = spaces_.front()->test;
-  const Field best = m.field();
+  const std::vector<Field>& test = spaces_.front()->test;
+  std::vector<Field> best;
+  for (std::size_t field = 0; field < test.size(); ++field) best.push_back(m.field());
+  const auto move = [](const std::vector<Field>& to, const std::vector<Field>& from) {
+    for (std::size_t field = 0; field < to.size(); ++field) blas::submit<blas::Scale>({&to[field], &from[field]}, {1.0});
+  };
   const int cycles = cycles_;
   int best_cycles = cycles;
   for (double left = verification_.left; left > most_left && cycles_ < cycles + most_further_cycles;) {
-    if (cycles_ == best_cycles) blas::submit<blas::Scale>({&best, &test}, {1.0});
+    if (cycles_ == best_cycles) move(best, test);
     improve(m, mass);
     improve_below(m, mass);
     left = probe(mass);
@@ -261,7 +289,7 @@ void Multigrid::mend(EvenOdd& m, double mass) {
   }
   further_cycles_ = best_cycles - cycles;
   if (best_cycles == cycles_) return;
-  blas::submit<blas::Scale>({&test, &best}, {1.0});
+  move(test, best);
   make_levels(m, mass);
   improve_below(m, mass);
   cycles_ = best_cycles;

@@ -19,7 +19,8 @@ class MultigridCycle;
 
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
-///   1. N null vectors v, all at once. Level 0: a fixed number of BiCGStab steps, half of them on Mh v = noise and half on Mh v = what
+///   1. N null vectors v, all at once, of more than 32 in two halves. Level 0: a fixed number of BiCGStab steps, half of them on Mh v =
+///   noise and half on Mh v = what
 ///      they make, which leaves the modes near zero; noise is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0; then all levels anew. At the end the same on the levels between, from above, with a
@@ -47,7 +48,7 @@ class Multigrid {
     Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors);
     coarse::Aggregates aggregates;
     coarse::CoarseMatrices matrices;
-    Field test;                                     ///< the null vectors on solved sites before orthonormalisation
+    std::vector<Field> test;                        ///< the null vectors on solved sites before orthonormalisation, as P holds them
     std::vector<double> smoother{};                 ///< polynomial of the level's even-odd system
     std::optional<coarse::DenseInverse> inverse{};  ///< of the next level, where that is the coarsest and small
   };
@@ -76,7 +77,8 @@ class Multigrid {
   void save_null_vectors() const;
   void make_null_vectors(EvenOdd& m);
   int refresh(EvenOdd& m);
-  void relax(EvenOdd& m, const Field& start, int steps);
+  int at_once() const { return coarse::null_vectors_at_once(settings_.null_vectors); }
+  void relax(EvenOdd& m, const Field& start, const Field& test, int steps);
   void make_levels(EvenOdd& m, double mass);
   void improve(EvenOdd& m, double mass);
   void improve(EvenOdd& m, MultigridCycle& cycle, const Space& space, int level);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t seed = 62951;
 constexpr double kappa = 0.124;
-constexpr int null_vectors = 8;
+constexpr std::size_t null_vectors = 8;  ///< unless told otherwise
 
 using reference::CoarseVector;
 
@@ -115,6 +115,8 @@ struct Problem {
   int link_reals = 18;
   std::vector<reference::Field> noise{};  ///< the null vectors before they are orthonormal
 
+  std::size_t coarse_numbers() const { return static_cast<std::size_t>(volume(lattice) / volume(aggregate)) * 2 * noise.size(); }
+
   std::unique_ptr<Action> action() const {
     const WilsonParameters parameters{.kappa = kappa, .boundary = boundary};
     if (term.has_clover() || term.mu != 0) return std::make_unique<clover::Action>(gauge, parameters, term);
@@ -132,9 +134,9 @@ struct Problem {
 };
 
 Problem problem_of(const Coord& lattice, const Coord& aggregate, const HostGauge& gauge, const clover::Parameters& term = {},
-                   const BoundaryAngles& boundary = antiperiodic_in_time) {
+                   const BoundaryAngles& boundary = antiperiodic_in_time, std::size_t count = null_vectors) {
   Problem problem{.lattice = lattice, .aggregate = aggregate, .gauge = gauge, .term = term, .boundary = boundary};
-  for (std::uint64_t j = 0; j < null_vectors; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
+  for (std::uint64_t j = 0; j < count; ++j) problem.noise.push_back(reference::random_field(lattice, 4, seed + j));
   return problem;
 }
 
@@ -153,27 +155,37 @@ struct Computed {
 Computed compute(const Problem& problem, const Coord& blocks, Precision precision, const std::vector<CoarseVector>& coarse_in,
                  const std::vector<HostField>& fine_in, const std::string& policy = "static") {
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
-  const int n = static_cast<int>(coarse_in.size());
+  const int n = static_cast<int>(coarse_in.size()), count = static_cast<int>(problem.noise.size()),
+            at_once = coarse::null_vectors_at_once(count);
   const runtime::Decomposition decomposition(problem.lattice, blocks, 2);
   const std::unique_ptr<Action> action = problem.action();
   const auto prepared = action->in_precision(
       decomposition,
       {.precision = precision, .link_reals = problem.link_reals, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
-  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, null_vectors);
+  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, count);
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
-  const FullField before(prepared->lattice(), spinor_components, null_vectors);
-  for (const FullField* field : {&aggregates.null_vectors(), &before})
-    for (const int parity : {0, 1}) transfer::load(field->of(parity), noise);
+  const auto parts_of = [&](std::vector<HostField>& host) {  // as the null vectors lie in fields
+    std::vector<std::span<HostField>> parts;
+    for (int first = 0; first < count; first += at_once)
+      parts.push_back(std::span(host).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(at_once)));
+    return parts;
+  };
+  std::vector<FullField> before;
+  for (std::size_t part = 0; part < aggregates.null_vectors().size(); ++part)
+    for (const FullField* field :
+         {&aggregates.null_vectors()[part], &std::as_const(before.emplace_back(prepared->lattice(), spinor_components, at_once))})
+      for (const int parity : {0, 1}) transfer::load(field->of(parity), std::span<const HostField>(parts_of(noise)[part]));
   aggregates.orthonormalise();
   coarse::CoarseMatrices matrices(aggregates);
-  const auto m = prepared->system(null_vectors, same_for_all(kappa));
+  const auto m = prepared->system(at_once, same_for_all(kappa));
   matrices.compute(aggregates, *m);
 
   Computed result;
   const HostField none(spinor_components, problem.lattice);
-  result.null_vectors.assign(null_vectors, none);
-  for (const int parity : {0, 1}) transfer::store(result.null_vectors, aggregates.null_vectors().of(parity));
+  result.null_vectors.assign(problem.noise.size(), none);
+  for (std::size_t part = 0; part < before.size(); ++part)
+    for (const int parity : {0, 1}) transfer::store(parts_of(result.null_vectors)[part], aggregates.null_vectors()[part].of(parity));
   const FullField fine(prepared->lattice(), spinor_components, n);
   const FullField c = aggregates.coarse_field(n), image = aggregates.coarse_field(n), half = aggregates.coarse_field(n);
   load(c, coarse_in);
@@ -205,16 +217,19 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   result.restricted = stored(image);
   aggregates.restrict(image, {nullptr, &fine.odd});
   result.restricted_odd = stored(image);
-  const FullField triangle = aggregates.coarse_field(null_vectors);
-  aggregates.restrict_null_vectors(triangle, before);
-  result.of_null_vectors = stored(triangle);
+  const FullField triangle = aggregates.coarse_field(at_once);
+  for (std::size_t part = 0; part < before.size(); ++part) {
+    aggregates.restrict_null_vectors(triangle, before[part], static_cast<int>(part));
+    const std::vector<CoarseVector> of_part = stored(triangle);
+    result.of_null_vectors.insert(result.of_null_vectors.end(), of_part.begin(), of_part.end());
+  }
   session.wait_all();
   return result;
 }
 
 void check_against_reference(const Problem& problem, const Coord& blocks, Precision precision) {
   const reference::CoarseSpace space(problem.noise, problem.aggregate);
-  const auto numbers = static_cast<std::size_t>(volume(space.extents()) * space.rows());
+  const std::size_t numbers = problem.coarse_numbers();
   const std::vector<CoarseVector> c{random_coarse(numbers, seed + 100), random_coarse(numbers, seed + 101),
                                     random_coarse(numbers, seed + 102)};
   std::vector<reference::Field> fine;
@@ -263,6 +278,9 @@ TEST_CASE("P, R and D_c equal the dense reference on random and unit links") {
     }
     const Coord odd{8, 4, 6, 12};
     check_against_reference(problem_of(odd, {4, 2, 3, 3}, reference::random_gauge(odd, seed)), {1, 1, 1, 1}, precision);
+    // More null vectors than a field holds.
+    check_against_reference(problem_of(lattice, aggregate, random, {}, antiperiodic_in_time, 40), {1, 1, 1, 1}, precision);
+    check_against_reference(problem_of(lattice, aggregate, random, {.csw = 1.3}, antiperiodic_in_time, 64), {1, 1, 1, 2}, precision);
   }
 }
 
@@ -270,7 +288,7 @@ TEST_CASE("D_c is gamma_5-hermitian: sigma_3 D_c sigma_3 = D_c^+, and with a twi
   MESSAGE("seed " << seed + 500);
   const Coord lattice{8, 4, 4, 8}, aggregate{2, 2, 2, 2};
   const HostGauge gauge = reference::random_gauge(lattice, seed + 500);
-  const auto numbers = static_cast<std::size_t>(4 * 2 * 2 * 4 * 2 * null_vectors);
+  const std::size_t numbers = problem_of(lattice, aggregate, gauge).coarse_numbers();
   const std::vector<CoarseVector> c{random_coarse(numbers, seed + 501), random_coarse(numbers, seed + 502)};
   const std::vector<HostField> fine(2, HostField(spinor_components, lattice));
   for (const Precision precision : {Precision::double_, Precision::single})
@@ -298,16 +316,15 @@ TEST_CASE("D_c is gamma_5-hermitian: sigma_3 D_c sigma_3 = D_c^+, and with a twi
     }
 }
 
-TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture and number of vectors") {
-  const Coord lattice{8, 4, 4, 8};
-  const Problem problem = problem_of(lattice, {2, 2, 2, 2}, reference::random_gauge(lattice, seed));
-  const auto numbers = static_cast<std::size_t>(4 * 2 * 2 * 4 * 2 * null_vectors);
+namespace {
+
+void check_bits(const Problem& problem, const std::vector<Coord>& cuts) {
   constexpr std::size_t n = 5;
   std::vector<CoarseVector> c;
   std::vector<HostField> fine;
   for (std::uint64_t v = 0; v < n; ++v) {
-    c.push_back(random_coarse(numbers, seed + 300 + v));
-    fine.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 400 + v)));
+    c.push_back(random_coarse(problem.coarse_numbers(), seed + 300 + v));
+    fine.push_back(battery::to_host(reference::random_field(problem.lattice, 4, seed + 400 + v)));
   }
   for (const Precision precision : {Precision::double_, Precision::single}) {
     const Computed expected = compute(problem, {1, 1, 1, 1}, precision, c, fine);
@@ -328,12 +345,20 @@ TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture a
       }
     };
     check(compute(problem, {1, 1, 1, 1}, precision, {c[3]}, {fine[3]}), 3);
-    for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 2, 2}, Coord{1, 2, 1, 4}}) {
+    for (const Coord& blocks : cuts) {
       check(compute(problem, blocks, precision, c, fine), 0);
       check(compute(problem, blocks, precision, c, fine, "dmdas"), 0);
     }
     battery::for_architectures([&] { check(compute(problem, {1, 1, 1, 2}, precision, c, fine), 0); });
   }
+}
+
+}  // namespace
+
+TEST_CASE("P, R and D_c have the same bits for every cut, policy, architecture and number of vectors") {
+  const Coord lattice{8, 4, 4, 8}, small{4, 4, 4, 4};
+  check_bits(problem_of(lattice, {2, 2, 2, 2}, reference::random_gauge(lattice, seed)), {{1, 1, 1, 2}, {2, 1, 2, 2}, {1, 2, 1, 4}});
+  check_bits(problem_of(small, {2, 2, 2, 2}, reference::random_gauge(small, seed), {}, antiperiodic_in_time, 48), {{1, 1, 2, 2}});
 }
 
 TEST_CASE("aggregates that do not fit are refused by name") {

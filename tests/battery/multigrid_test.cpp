@@ -148,8 +148,10 @@ TEST_CASE("right-hand sides that multigrid solves together have the bits of thei
   for (std::uint64_t v = 0; v < 6; ++v)
     sources.push_back(battery::to_host(reference::random_field(configuration().extents, 4, seed + 2 + v)));
   const std::vector<double> masses(sources.size(), heavy);
-  for (const auto& [aggregate, dense] : {std::pair{Coord{4, 4, 4, 4}, true}, {Coord{2, 2, 2, 2}, false}}) {  // the coarsest level's solver
-    SolverSettings settings = multigrid(Precision::single, aggregate, 8);
+  // The coarsest level's solver; null vectors in one field and in two.
+  for (const auto& [aggregate, dense, null_vectors] :
+       {std::tuple{Coord{4, 4, 4, 4}, true, 8}, {Coord{4, 4, 4, 4}, true, 48}, {Coord{2, 2, 2, 2}, false, 8}}) {
+    SolverSettings settings = multigrid(Precision::single, aggregate, null_vectors);
     settings.multigrid->setup_steps = 10;
     settings.multigrid->setup_cycles = 1;
     settings.tolerance = 1e-6;
@@ -184,9 +186,10 @@ TEST_CASE("every level of multigrid is what its formulas say, and more levels ne
   MESSAGE("seed " << seed);
   const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 4));
   int of_two = 0;
-  for (const int levels : {2, 3}) {
-    SolverSettings settings = multigrid(Precision::double_, {2, 2, 2, 2}, 16);
+  for (const auto& [levels, null_vectors] : {std::pair{2, 16}, {3, 16}, {3, 48}}) {
+    SolverSettings settings = multigrid(Precision::double_, {2, 2, 2, 2}, null_vectors);
     settings.multigrid->levels = levels;
+    if (null_vectors > 32) settings.multigrid->setup_cycles = 1;
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
     const runtime::Decomposition decomposition(configuration().extents, {1, 1, 1, 1}, 1);
     const wilson::Action action(configuration(), {.kappa = light});
@@ -197,7 +200,8 @@ TEST_CASE("every level of multigrid is what its formulas say, and more levels ne
     const Multigrid::Verification& found = hierarchy.verification();
     CHECK(hierarchy.levels() == levels);
     CHECK(found.orthonormality < 1e-13);
-    MESSAGE(levels << " levels: |P^+ P c - c| / |c| = " << found.orthonormality << ", |D_c c - R M P c| / |R M P c| = " << found.galerkin);
+    MESSAGE(levels << " levels, " << null_vectors << " null vectors: |P^+ P c - c| / |c| = " << found.orthonormality
+                   << ", |D_c c - R M P c| / |R M P c| = " << found.galerkin);
     CHECK(found.galerkin < 1e-13);
     CHECK(found.contraction < 0.5);
     for (const double flops : found.cycle_flops) CHECK(flops > 0);
@@ -301,7 +305,7 @@ TEST_CASE("multigrid that cannot be is refused by name") {
     return std::string();
   };
   CHECK(refused([](SolverSettings& s) { s.multigrid->aggregate = {3, 2, 2, 2}; }) == "aggregate");
-  CHECK(refused([](SolverSettings& s) { s.multigrid->null_vectors = 7; }) == "null-vectors");
+  for (const int count : {7, 36, 68, 72}) CHECK(refused([&](SolverSettings& s) { s.multigrid->null_vectors = count; }) == "null-vectors");
   CHECK(refused([](SolverSettings& s) { s.multigrid->levels = 5; }) == "levels");
   CHECK(refused([](SolverSettings& s) { s.multigrid->levels = 4; }) == "levels");
   CHECK(refused([](SolverSettings& s) { s.multigrid->smoother_steps = 0; }) == "smoother-steps");

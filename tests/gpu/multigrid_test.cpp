@@ -38,10 +38,15 @@ std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattic
   const auto prepared = action.in_precision(runtime::Decomposition(lattice, blocks, session.block_owners()),
                                             {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
   const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, aggregate, null_vectors);
-  for (const int parity : {0, 1}) write_noise(aggregates.null_vectors().of(parity), seed, 0);
+  const int at_once = coarse::null_vectors_at_once(null_vectors);
+  std::uint64_t first = 0;
+  for (const FullField& field : aggregates.null_vectors()) {
+    for (const int parity : {0, 1}) write_noise(field.of(parity), seed, first);
+    first += static_cast<std::uint64_t>(at_once);
+  }
   aggregates.orthonormalise();
   coarse::CoarseMatrices matrices(aggregates);
-  matrices.compute(aggregates, *prepared->system(null_vectors, same_for_all(0.124)));
+  matrices.compute(aggregates, *prepared->system(at_once, same_for_all(0.124)));
   matrices.eliminate();
 
   const FullField fine(prepared->lattice(), spinor_components, n);
@@ -73,12 +78,14 @@ TEST_CASE("multigrid on a GPU has the CPU's bits") {
   const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{.kappa = 0.13};
   for (const Precision precision : {Precision::double_, Precision::single})
-    for (const auto& [aggregate, levels] : {std::pair{Coord{4, 4, 4, 4}, 0}, {Coord{2, 2, 2, 2}, 0}, {Coord{2, 2, 2, 2}, 2}}) {
-      INFO(name_of(precision) << " aggregate " << aggregate[0] << " levels " << levels);
+    for (const auto& [aggregate, levels, null_vectors] :
+         {std::tuple{Coord{4, 4, 4, 4}, 0, 8}, {Coord{2, 2, 2, 2}, 0, 8}, {Coord{2, 2, 2, 2}, 2, 8}, {Coord{2, 2, 2, 2}, 3, 48}}) {
+      INFO(name_of(precision) << " aggregate " << aggregate[0] << " levels " << levels << ", " << null_vectors << " null vectors");
       battery::SolveCase c;
       c.settings = settings_of(precision, aggregate, levels);
+      c.settings.multigrid->null_vectors = null_vectors;
       // By GCR on the coarsest level.
-      CHECK(has_dense_inverse(completed(*c.settings.multigrid, lattice), lattice) == (levels == 0));
+      CHECK(has_dense_inverse(completed(*c.settings.multigrid, lattice), lattice) == (levels != 2));
       const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
       CHECK(expected.result.converged());
       c.gpus = 1;
@@ -126,6 +133,7 @@ TEST_CASE("the coarse operator on a GPU has the CPU's bits for any number of nul
   const Coord small{8, 8, 8, 8}, large{16, 16, 16, 16}, cut{1, 1, 1, 2};
   for (const Case& c :
        {Case{small, 4, {1, 2, 5, 12, 24, 32}}, Case{small, 20, {1, 2, 5, 12, 24, 32}}, Case{small, 32, {1, 2, 5, 12, 24, 32}},
+        Case{small, 48, {1, 4, 12}}, Case{small, 64, {1, 2, 5, 7, 12, 24, 32}}, Case{small, 64, {1, 5, 7, 24, 32}, Precision::double_, cut},
         Case{large, 12, {1, 2, 5, 12, 24, 32}}, Case{large, 20, {32}, Precision::single, cut},
         Case{large, 20, {16, 24}, Precision::double_}, Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut}}) {
     const HostGauge gauge = reference::random_gauge(c.lattice, seed);

@@ -58,7 +58,8 @@ Asked sound(Chance& chance) {
     multigrid.aggregate[mu] = 2 + chance.below(4);
     asked.lattice[mu] = 2 * below * multigrid.aggregate[mu] * (1 + chance.below(2));
   }
-  multigrid.null_vectors = 4 * (1 + chance.below(8));
+  const int choice = chance.below(12);
+  multigrid.null_vectors = choice < 8 ? 4 * (1 + choice) : 8 * (choice - 3);
   multigrid.smoother_steps = 1 + chance.below(12);
   multigrid.cycle_steps = 1 + chance.below(5);
   multigrid.coarse_steps = 1 + chance.below(1000);
@@ -100,7 +101,7 @@ Asked unsound(Chance& chance) {
        }},
       {"null-vectors",
        [&] {
-         multigrid.null_vectors = chance.one_of<int>({0, -4, 1 + 4 * chance.below(8), 33, 36, 64, 2147483644});
+         multigrid.null_vectors = chance.one_of<int>({0, -4, 1 + 4 * chance.below(16), 33, 36, 44, 60, 65, 68, 72, 2147483640});
        }},
       {"smoother-steps", [&] { multigrid.smoother_steps = outside(chance, 1, 12); }},
       {"cycle-steps", [&] { multigrid.cycle_steps = outside(chance, 1, 1000); }},
