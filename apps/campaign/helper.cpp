@@ -77,6 +77,11 @@ std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Sessio
   return cores;
 }
 
+bool fills_groups(const QuarkPlan& quark) {
+  const RunConfig& config = quark.quark->config;
+  return config.columns.size() * config.masses().size() % static_cast<std::size_t>(quark.solve.nrhs) == 0;
+}
+
 std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own) {
   const std::string& quark = own.quark->name;
   const std::optional<double> seconds = theirs.seconds_of(quark);

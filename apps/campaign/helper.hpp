@@ -23,6 +23,9 @@ std::string obstacle_to_helper(const Campaign& campaign);
 /// asked for one that it cannot have.
 std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Session& session);
 
+/// Whether the right-hand sides of one source fill groups: else a group that lacks them takes a GPU almost as long as a full one.
+bool fills_groups(const QuarkPlan& quark);
+
 /// As a helper: how much of the campaign's time one second of it saves with rows of this quark, from the campaign's seconds for them, and
 /// this program's, or from its Dslash and the campaign's iterations. Nothing where that is not known yet.
 std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own);

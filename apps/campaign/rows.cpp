@@ -243,6 +243,7 @@ class CampaignRun {
     const Journal theirs(helped.journal(), Journal::Mode::look);
     HelpfulRow best;
     for (QuarkPlan& planned : plan_.quarks) {
+      if (!fills_groups(planned)) continue;
       const auto last_missing = [&](const Configuration& configuration) -> const Source* {
         for (auto source = campaign_.sources.rbegin(); source != campaign_.sources.rend(); ++source) {
           const Row row = row_of(configuration, *planned.quark, *source);

@@ -18,6 +18,7 @@ kappa = 0.14
 [quark.strange]
 action = "naive"
 mass = 0.1
+nrhs = 3
 END
 }
 same() {  # OUT: the results of the run without a helper
