@@ -123,6 +123,7 @@ bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const 
       campaign.grace = parse_integer(setting_text(value, where), 0);
     } else if (key == "helper") {
       campaign.helper = parse_helper(setting_text(value, where));
+      campaign.helper_where = where;
     } else {
       return false;
     }
@@ -382,6 +383,7 @@ Campaign read_campaign(const std::string& path, const std::vector<Assignment>& o
     } else if (setting.key == "helper") {
       try {
         campaign.helper = parse_helper(setting.value);
+        campaign.helper_where = setting.where;
       } catch (const BadValue& bad) {
         refuse(setting.where, bad.what(), bad.allowed());
       }

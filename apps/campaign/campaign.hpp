@@ -61,6 +61,7 @@ struct Campaign {
   int bin = 1;                ///< neighbouring configurations that the errors take together
   int grace = 10;             ///< seconds that a solve may take after a signal before it is given up
   std::optional<int> helper;  ///< cores of a second process (helper.hpp), 0: there is none; none: chosen
+  std::string helper_where;   ///< where that was given
 
   /// Quarks, then hadrons.
   std::vector<const Table*> tables() const;

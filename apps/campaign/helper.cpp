@@ -1,7 +1,6 @@
 #include "apps/campaign/helper.hpp"
 
 #include "apps/command/child_process.hpp"
-#include "runtime/mpi/job.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/topology.hpp"
@@ -40,6 +39,17 @@ Campaign of_helper(Campaign campaign) {
   return campaign;
 }
 
+void use_own_workers(Campaign& campaign) {
+  for (Quark& quark : campaign.quarks) {
+    runtime::SessionOptions& session = quark.config.session;
+    session.cpu_workers = session.threads_per_worker = 0;
+    session.throttles.clear();
+    session.cpu_share.reset();
+    quark.config.blocks = {0, 0, 0, 0};
+    quark.config.islands.reset();
+  }
+}
+
 std::string obstacle_to_helper(const Campaign& campaign) {
   if (runtime::mpi::read_launch([](const char* name) -> const char* { return std::getenv(name); }).wants_mpi)
     return "a launcher of MPI has started this program";
@@ -61,13 +71,16 @@ std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Sessio
     if (worker.kind == runtime::Worker::Kind::cpu) cores.insert(cores.end(), worker.team.cores().begin(), worker.team.cores().end());
   std::sort(cores.begin(), cores.end());
   cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  const std::string obstacle = obstacle_to_helper(campaign);
+  std::string obstacle = obstacle_to_helper(campaign);
+  if (obstacle.empty() && std::none_of(plan.quarks.begin(), plan.quarks.end(), fills_groups))
+    obstacle = "no quark has a source that fills groups of `nrhs` right-hand sides";
   if (campaign.helper) {
     if (*campaign.helper == 0) return {};
-    if (!obstacle.empty()) throw Error(ErrorKind::input, campaign.file, "helper: " + obstacle, "leave it out");
+    if (!obstacle.empty()) throw Error(ErrorKind::input, campaign.helper_where, "a helper has nothing to do: " + obstacle, "leave it out");
     if (*campaign.helper > static_cast<int>(cores.size()))
-      throw Error(ErrorKind::input, campaign.file, fmt::format("helper: {} cores, and CPU workers have {}", *campaign.helper, cores.size()),
-                  "ask for fewer");
+      throw Error(ErrorKind::input, campaign.helper_where,
+                  fmt::format("{} cores are asked for, and CPU workers have {}", *campaign.helper, cores.size()),
+                  fmt::format("ask for {} at most", cores.size()));
     cores.erase(cores.begin(), cores.end() - *campaign.helper);
     return cores;
   }
@@ -103,7 +116,7 @@ std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, con
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal) {
   const Campaign theirs = of_helper(campaign);
   try {
-    if (!std::filesystem::exists(theirs.journal())) return {};
+    if (!obstacle_to_helper(campaign).empty() || !std::filesystem::exists(theirs.journal())) return {};
     const Journal done(theirs.journal(), Journal::Mode::look);
     std::vector<Row> rows = done.rows_of(configuration.name);
     std::erase_if(rows, [&](const Row& row) { return journal.is_done(row); });
@@ -125,12 +138,13 @@ Helper::Helper(const Campaign& campaign, std::vector<std::string> command, std::
                                       std::string("--out"), of_helper(campaign).out, std::string("--helper-of"), campaign.out})
     command.push_back(argument);
   thread_ = std::thread([this, command = std::move(command), cores = std::move(cores), where = of_helper(campaign).out] {
-    (void)runtime::bind_this_thread(cores);  // the process inherits it
-    try {
+    if (!runtime::bind_this_thread(cores)) return spdlog::warn("{}: no helper: the system does not bind it to its cores", where);
+    try {  // the process inherits the cores
       const ChildResult result = run_child(
           command, std::numeric_limits<double>::infinity(), [this] { return ends_.load(); }, 0, [this](int group) { group_ = group; });
       group_ = 0;
-      if (!result.ok() && !ends_) spdlog::warn("{}: the helper has ended: {}", where, result.failure());
+      constexpr int interrupted = 130;  // by a signal to all processes of the job
+      if (!result.ok() && result.exit_code != interrupted && !ends_) spdlog::warn("{}: the helper has ended: {}", where, result.failure());
     } catch (const std::exception& error) {
       spdlog::warn("{}: no helper: {}", where, error.what());
     }

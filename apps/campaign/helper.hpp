@@ -14,24 +14,26 @@ namespace quarkstar::app::campaign {
 
 /// The campaign of the helper: the same one, with its results in a folder of this one's.
 Campaign of_helper(Campaign campaign);
+/// What the helper makes of the campaign's settings: those of workers were made for the whole host.
+void use_own_workers(Campaign& campaign);
 
 /// Why a campaign cannot have a helper; "": it can.
 std::string obstacle_to_helper(const Campaign& campaign);
 
 /// The cores of this session on which a helper computes: as many as the campaign asks for. By itself ("auto"), where all devices are to
-/// work and `plan` has GPUs alone, those that they leave, but for two; none where that are fewer than four. Throws Error(input) where it is
-/// asked for one that it cannot have.
+/// work and `plan` has GPUs alone, those that they leave, but for two; none where fewer than four are left, or where no quark fills groups.
+/// Throws Error(input) where it is asked for one that it cannot have.
 std::vector<int> cores_of_helper(const CampaignPlan& plan, const runtime::Session& session);
 
 /// Whether the right-hand sides of one source fill groups: else a group that lacks them takes a GPU almost as long as a full one.
 bool fills_groups(const QuarkPlan& quark);
 
-/// As a helper: how much of the campaign's time one second of it saves with rows of this quark, from the campaign's seconds for them, and
-/// this program's, or from its Dslash and the campaign's iterations. Nothing where that is not known yet.
+/// As a helper: the campaign's seconds for a row of this quark over this program's own, which before the first row are the seconds of its
+/// Dslash for as many iterations as the campaign's rows took. Nothing where the campaign has no row yet.
 std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own);
 
 /// What it has done of a configuration that is not in the journal of the campaign. What cannot be read, and what was computed with other
-/// settings, counts as not done, with a warning.
+/// settings, counts as not done, with a warning; so does everything, without one, where the campaign cannot have a helper.
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal);
 
 /// The process, which ends with this, whatever it is at: its rows are on disk as soon as they are done, one that is not is lost. Where it

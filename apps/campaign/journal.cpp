@@ -260,6 +260,10 @@ bool Journal::has_rows_of(const std::string& quark) const {
   return std::any_of(done_.begin(), done_.end(), [&](const auto& row) { return row.first.quark == quark; });
 }
 
+bool Journal::has_all_rows_of(const Journal& other) const {
+  return std::all_of(other.done_.begin(), other.done_.end(), [&](const auto& row) { return is_done(row.first); });
+}
+
 std::optional<double> Journal::seconds_of(const std::string& quark) const {
   const auto rows = seconds_.find(quark);
   if (rows == seconds_.end()) return std::nullopt;

@@ -42,6 +42,7 @@ class Journal {
   /// What is done of a configuration, quarks and sources that the campaign no longer has among it.
   std::vector<Row> rows_of(const std::string& configuration) const;
   bool has_rows_of(const std::string& quark) const;
+  bool has_all_rows_of(const Journal& other) const;
   /// Mean of the latest rows of a quark; none where there are none.
   std::optional<double> seconds_of(const std::string& quark) const;
   /// Reasons of note_failed(), until the row is solved, or the configuration could be read.

@@ -16,6 +16,7 @@
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -136,7 +137,7 @@ class CampaignRun {
         begin_results(configuration);
         hadron_rows_.begin(configuration);
         for (const Quark& quark : campaign_.quarks) {
-          done += take_over(configuration) + compute(configuration, quark, links);
+          done += take_over(configuration, links) + compute(configuration, quark, links);
           hadron_rows_.is_over(quark);
         }
       } catch (const UnreadableLinks& of_ranks) {
@@ -175,13 +176,17 @@ class CampaignRun {
     Error error;
   };
 
-  /// Rows of the configuration that the helper has done: how many.
-  int take_over(const Configuration& configuration) {
+  /// Rows of the configuration that the helper has done with the links that it has now: how many.
+  int take_over(const Configuration& configuration, LinkLoader& links) {
     if (Job::current().is_distributed()) return 0;
     ConfigurationResults theirs = rows_of_helper(campaign_, configuration, journal_);
     if (theirs.of_quarks.empty()) return 0;
-    if (results_.links.empty()) results_.links = theirs.links;
-    if (results_.links != theirs.links) return 0;  // the file was another one then
+    GaugeSummary summary;
+    (void)checked(configuration, links)(plan_.quarks.front().solve.where.decomposition, summary);
+    if (results_.links != theirs.links) {
+      spdlog::warn("{}: the helper's rows are of other links, and are computed anew", configuration.path);
+      return 0;
+    }
     int rows = 0;
     for (const Quark& quark : campaign_.quarks) {
       const auto of_quark = theirs.of_quarks.find(quark.name);
@@ -216,8 +221,8 @@ class CampaignRun {
     for (;;) {
       end_if_asked();
       const std::optional<HelpfulRow> next = next_to_help(helped, tried);
-      if (!next) {  // the campaign has not come to all quarks yet
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      if (!next) {  // the campaign has not come to the quarks that are left
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
         continue;
       }
       if (next->source == nullptr) return;
@@ -242,12 +247,14 @@ class CampaignRun {
   std::optional<HelpfulRow> next_to_help(const Campaign& helped, const std::set<Row>& tried) {
     const Journal theirs(helped.journal(), Journal::Mode::look);
     HelpfulRow best;
+    bool waits = false;
     for (QuarkPlan& planned : plan_.quarks) {
       if (!fills_groups(planned)) continue;
       const auto last_missing = [&](const Configuration& configuration) -> const Source* {
         for (auto source = campaign_.sources.rbegin(); source != campaign_.sources.rend(); ++source) {
           const Row row = row_of(configuration, *planned.quark, *source);
-          if (!theirs.is_done(row) && !journal_.is_done(row) && !tried.contains(row)) return &*source;
+          const bool has_failed = theirs.failures().contains(row) || theirs.failures().contains({row.configuration, "", ""});
+          if (!theirs.is_done(row) && !journal_.is_done(row) && !tried.contains(row) && !has_failed) return &*source;
         }
         return nullptr;
       };
@@ -256,9 +263,10 @@ class CampaignRun {
       if (last == campaign_.configurations.rend()) continue;
       if (const std::optional<double> now = journal_.seconds_of(planned.quark->name)) planned.seconds_a_row = now;
       const std::optional<double> gain = gain_of(helped, theirs, planned);
-      if (!gain) return std::nullopt;
-      if (*gain > best.gain) best = {&*last, planned.quark, last_missing(*last), *gain};
+      waits = waits || !gain;
+      if (gain && *gain > best.gain) best = {&*last, planned.quark, last_missing(*last), *gain};
     }
+    if (best.source == nullptr && waits) return std::nullopt;
     return best;
   }
 

@@ -1,4 +1,5 @@
 // quarkstar run CAMPAIGN.toml
+#include "apps/campaign/helper.hpp"
 #include "apps/campaign/run.hpp"
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
@@ -31,7 +32,7 @@ struct RunOptions {
 std::vector<std::string> command_of(const RunOptions& options) {
   std::vector<std::string> command{own_executable, "run", options.file};
   for (const Assignment& flag : *options.flags) {
-    constexpr std::string_view own[] = {"out", "helper", "devices", "gpus", "throttle"};
+    constexpr std::string_view own[] = {"out", "helper", "devices", "gpus", "share"};
     if (std::find(std::begin(own), std::end(own), flag.key) != std::end(own)) continue;
     const bool is_switch = find_setting(flag.key)->metavar.empty();
     command.push_back(is_switch ? "--" + flag.key : fmt::format("--{}={}", flag.key, flag.value));
@@ -63,9 +64,14 @@ void run_campaign(const RunOptions& options) {
   listener.spent = [](const campaign::TimeSpent& spent) { fmt::print("{}", text_of(spent)); };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
   campaign::Options chosen = options.options;
-  if (chosen.helper_of.empty()) chosen.command = command_of(options);
-  else become_helper();
-  run(campaign::read_campaign(options.file, *options.flags), chosen, watch, listener);
+  campaign::Campaign what = campaign::read_campaign(options.file, *options.flags);
+  if (chosen.helper_of.empty()) {
+    chosen.command = command_of(options);
+  } else {
+    become_helper();
+    use_own_workers(what);
+  }
+  run(what, chosen, watch, listener);
 }
 
 }  // namespace

@@ -72,9 +72,10 @@ class DigitSum {
   /// The first digit of x with its magic number.
   __device__ __forceinline__ double first_digit(double x) const { return fma(x, scale(), magic(0)); }
   /// Not zero where the first digit is that of an x that is too large for the window, or no number. 2^31 in the magic number makes all
-  /// others positive, so that their upper halves are one number.
+  /// others at least 0, so that their upper halves are one number; 0 itself, to which what is just too large is rounded, counts as too
+  /// large, and widen() decides.
   static __device__ __forceinline__ unsigned overflow(double first_digit) {
-    return static_cast<unsigned>(__double2hiint(first_digit)) ^ static_cast<unsigned>(__double2hiint(magic(0)));
+    return static_cast<unsigned>(__double2hiint(first_digit) ^ __double2hiint(magic(0))) | (__double2loint(first_digit) == 0 ? 1u : 0u);
   }
   /// Makes room for x where it is, after so many summands. False: x was no number, and is zero.
   __device__ bool widen(double& x, unsigned summands) {
@@ -85,23 +86,23 @@ class DigitSum {
     runtime::BinnedSum sum = value(summands);
     sum.raise(runtime::window_of(x));
     scale_high_ = (1023 - runtime::BinnedSum::limb_bits * sum.window) << 20;
-    site::unroll<3>([&](auto i) { digits_[i] = sum.limb[i] + summands * bits_of_magic(i); });
+    site::unroll<3>([&](auto i) { digits_[i] = static_cast<Bits>(sum.limb[i]) + summands * bits_of(magic(i)); });
     return true;
   }
   /// Of an x that is not beyond the window, with its first digit.
   __device__ __forceinline__ void add(double x, double first_digit) {
     double rest = fma(x, scale(), magic(0) - first_digit);
-    digits_[0] += __double_as_longlong(first_digit);
+    digits_[0] += bits_of(first_digit);
     const double second_digit = rest + magic(1);
     rest -= second_digit - magic(1);
-    digits_[1] += __double_as_longlong(second_digit);
-    digits_[2] += __double_as_longlong(rest + magic(2));
+    digits_[1] += bits_of(second_digit);
+    digits_[2] += bits_of(rest + magic(2));
   }
   /// The sum of so many summands.
   __device__ __forceinline__ runtime::BinnedSum value(unsigned summands) const {
     runtime::BinnedSum sum = runtime::BinnedSum::zero();
     sum.window = (1023 - (scale_high_ >> 20)) / runtime::BinnedSum::limb_bits;
-    site::unroll<3>([&](auto i) { sum.limb[i] = digits_[i] - summands * bits_of_magic(i); });
+    site::unroll<3>([&](auto i) { sum.limb[i] = static_cast<std::int64_t>(digits_[i] - summands * bits_of(magic(i))); });
     return sum;
   }
 
@@ -109,10 +110,11 @@ class DigitSum {
   static constexpr __device__ double magic(int digit) {
     return digit == 0 ? 6755399441055744.0 + 2147483648.0 : digit == 1 ? 1572864.0 : 0.0003662109375;
   }
-  static __device__ long long bits_of_magic(int digit) { return __double_as_longlong(magic(digit)); }
+  using Bits = unsigned long long;  // whose sums wrap
+  static __device__ __forceinline__ Bits bits_of(double x) { return static_cast<Bits>(__double_as_longlong(x)); }
   __device__ __forceinline__ double scale() const { return __hiloint2double(scale_high_, 0); }
 
-  long long digits_[3] = {};
+  Bits digits_[3] = {};
   int scale_high_ = (1023 - runtime::BinnedSum::limb_bits * runtime::BinnedSum::lowest_window) << 20;  ///< upper half of 2^(-32 window)
 };
 
@@ -321,7 +323,7 @@ void launch_pairs(const blas::ProductsArguments<F>& a, std::int64_t outer_sites,
   (void)cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   constexpr int most_sites = 8, reserved = 1 << 10;
   const int resident = std::max(1, most_product_threads / threads);  // blocks of a multiprocessor
-  room = (room - reserved) / resident;
+  room = room / resident - reserved;
   const int sites_of_place = std::clamp(room / SitesInShared::most_places / site.bytes(), 1, most_sites);
   const int places = std::clamp(room / (sites_of_place * site.bytes()), 1, SitesInShared::most_places);
   const int bytes = std::max(places * sites_of_place * site.bytes(), threads * static_cast<int>(sizeof(runtime::BinnedSum)));

@@ -59,6 +59,14 @@ for what in settings damage; do
   same all
 done
 
+# Of links that a configuration has no more, too.
+rm -rf all && cp -r begun all
+cp lat.3 good.3
+cp lat.2 lat.3
+expect 0 '^helper: 4 rows' run all.toml
+grep -q "lat.3: the helper's rows are of other links" stderr.txt || { cat stderr.txt; die "nothing was said of other links"; }
+cp good.3 lat.3
+
 # The process, beside a campaign that is eighty times slower; and one that is killed.
 campaign beside 'lat.[123]'
 expect 0 '^helper: a second process computes rows from the last one back, on 1 cores' run beside.toml --helper 1 --throttle 0:80
@@ -76,10 +84,16 @@ expect 0 '^wrote killed/report.html' run killed.toml --helper 0
 [ "$(taken_over killed)" -gt 0 ] || die "what the helper had done was computed again"
 same killed
 
+# What has propagators since does not take its rows.
+rm -rf all && cp -r begun all
+sed 's/^out = .*/&\npropagators = true/; s/lat.\[123\]/lat.[23]/' all.toml > with.toml
+expect 0 '^wrote all/report.html' run with.toml
+[ "$(taken_over all)" = 0 ] || die "rows without their propagators were taken over"
+
 # What cannot have one, and what is no number of cores.
 campaign bad 'lat.1' 'propagators = true'
-expect 2 'helper: propagators are written' run bad.toml --helper 1
-expect 2 '1000 cores' run plain.toml --helper 1000 --out other
+expect 2 'helper: a helper has nothing to do: propagators are written' run bad.toml --helper 1
+expect 2 'helper: 1000 cores are asked for' run plain.toml --helper 1000 --out other
 expect 2 'helper: .*some' run plain.toml --helper some --out other
 campaign bad 'lat.1' 'helper = -1'
 expect 2 'bad.toml:8: helper' run bad.toml

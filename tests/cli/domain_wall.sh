@@ -57,7 +57,6 @@ victim=$!
 while [ ! -e killed/column04-mass0.02.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
 kill -KILL $victim 2> /dev/null || true
 wait $victim 2> /dev/null || true
-absent killed.json
 resumed=("$QUARKSTAR")
 if command -v mpirun > /dev/null; then resumed=(timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR"); fi
 "${resumed[@]}" "${killed[@]}" --json rest.json > stdout.txt 2>&1 || { cat stdout.txt; die "a killed solve did not go on"; }
@@ -72,7 +71,6 @@ victim=$!
 while [ ! -e state/state-column05-mass0.3.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
 kill -KILL $victim 2> /dev/null || true
 wait $victim 2> /dev/null || true
-absent killed.json
 expect 0 '^wrote rest.json' "${state[@]}" --checkpoint-every 3 --krylov-state --checkpoint state --json rest.json
 for name in pion pion_midpoint pion_residual_mass; do
   cmp <(values rest.json $name) <(values whole.json $name) || die "$name of a solve that went on from a state has other bits"

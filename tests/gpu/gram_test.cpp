@@ -109,6 +109,39 @@ TEST_CASE("products of vectors and with matrices on a GPU have the CPU's bits") 
       }
 }
 
+TEST_CASE("products of vectors at the edges of what a sum's digits hold have the CPU's bits on a GPU") {
+  QUARKSTAR_NEEDS_GPU("gpu products at edges");
+  MESSAGE("seed " << seed_of_products);
+  // One component of a site alone, so that a product is a summand: 2^(32 w + 31) and its neighbours, and numbers that these leave digits
+  // of.
+  std::mt19937_64 random(seed_of_products);
+  std::uniform_int_distribution<int> kind(0, 5), window(-1, 1), sign(0, 1);
+  const auto number = [&] {
+    const double edge = std::ldexp(sign(random) == 0 ? 1.0 : -1.0, 32 * window(random) + 31);
+    switch (kind(random)) {
+      case 0:
+        return edge;
+      case 1:
+        return std::nextafter(edge, 0.0);
+      case 2:
+        return std::nextafter(edge, 2 * edge);
+      case 3:
+        return edge * (1 - std::ldexp(1.0, -33));
+      default:
+        return std::ldexp(edge, -60) / 3;
+    }
+  };
+  for (int round = 0; round < 8; ++round) {
+    std::vector<HostField> x(2, HostField(colour_components, {4, 4, 2, 2})), y(3, HostField(colour_components, {4, 4, 2, 2}));
+    for (HostField& field : x)
+      for (std::size_t i = 0; i < field.data.size(); i += colour_components) field.data[i] = 1;
+    for (HostField& field : y)
+      for (std::size_t i = 0; i < field.data.size(); i += colour_components)
+        if (round == 0 || kind(random) == 0) field.data[i] = {number(), number()};
+    CHECK(compute_products(1, Precision::double_, x, y).sums == compute_products(0, Precision::double_, x, y).sums);
+  }
+}
+
 TEST_CASE("products of vectors without lanes of sites on a GPU have the CPU's bits") {
   QUARKSTAR_NEEDS_GPU("gpu products without lanes");
   MESSAGE("seed " << seed_of_products);

@@ -76,10 +76,10 @@ def as_output(array: Any, argument: str) -> Array:
     return taken_as
 
 
-def array_beside(array: Array, shape: tuple[int, ...], whole: bool) -> Array:
-    """Of its dtype, and where it is. whole: it is to be written on all sites; else what is not written is 0."""
+def array_beside(array: Array, shape: tuple[int, ...], whole: bool, argument: str = "b") -> Array:
+    """Of its dtype, and where it is, which is that argument of the caller's. whole: it is to be written on all sites; else what is not written is 0."""
     if isinstance(array, DeviceArray):
-        return (empty if whole else zeros)(shape, array)
+        return (empty if whole else zeros)(shape, array, argument)
     return (np.empty if whole else np.zeros)(shape, array.dtype)
 
 
@@ -91,7 +91,7 @@ def copy_beside(array: Array, source: Array) -> Array:
     here = here.astype(array.dtype, order="C", copy=True)
     if not isinstance(array, DeviceArray):
         return here
-    there = empty(here.shape, array)
+    there = empty(here.shape, array, "b")
     there._set(here)
     return there
 

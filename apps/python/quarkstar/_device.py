@@ -75,9 +75,14 @@ def _context_of(pointer: int, stream: int | None) -> c_void_p:
     return context
 
 
+class UnknownAddress(Exception):
+    """Of no memory that CUDA's driver knows."""
+
+
 def _device_of(pointer: int) -> int:
-    device = c_int()
-    _call("cuPointerGetAttribute", byref(device), _DEVICE, pointer)
+    device, driver = c_int(), _driver()
+    if driver is None or driver.cuPointerGetAttribute(byref(device), _DEVICE, pointer) != 0:
+        raise UnknownAddress(f"CUDA's driver does not know the address {pointer:#x}")
     return device.value
 
 
@@ -266,7 +271,7 @@ class DeviceArray:
 
     def copy(self) -> "DeviceArray":
         """In the same context."""
-        array = empty(self.shape, self)
+        array = empty(self.shape, self, "array")
         self._copy(array.pointer, self.pointer)
         return array
 
@@ -280,15 +285,18 @@ class DeviceArray:
         self._copy(self.pointer, array.ctypes.data)
 
 
-def empty(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
-    """In the context and of the dtype of another."""
-    memory = _Allocation(math.prod(shape) * like.dtype.itemsize, like)
+def empty(shape: tuple[int, ...], like: DeviceArray, argument: str) -> DeviceArray:
+    """In the context and of the dtype of another, which is that argument of the caller's."""
+    try:
+        memory = _Allocation(math.prod(shape) * like.dtype.itemsize, like)
+    except UnknownAddress:
+        raise _refusal(argument, "but CUDA's driver does not know the address", "give an array that is there") from None
     return DeviceArray(memory.pointer, shape, like.dtype, None, memory)
 
 
-def zeros(shape: tuple[int, ...], like: DeviceArray) -> DeviceArray:
+def zeros(shape: tuple[int, ...], like: DeviceArray, argument: str) -> DeviceArray:
     """The same, with zeros that are there when this returns."""
-    array = empty(shape, like)
+    array = empty(shape, like, argument)
     with _current(_context_of(array.pointer, None)):
         _call("cuMemsetD8Async", array.pointer, 0, array.nbytes, None)
         _call("cuStreamSynchronize", None)
@@ -306,7 +314,7 @@ def _refusal(argument: str, what: str, remedy: str) -> InputError:
 
 
 def taken(array: Any, argument: str) -> DeviceArray:
-    """Of another library, without a copy. Whether the driver knows the address is not asked: see require_known()."""
+    """Of another library, without a copy. Whether the driver knows the address is not asked here: the C library asks."""
     if isinstance(array, DeviceArray):
         return array
     if _driver() is None:
@@ -317,11 +325,12 @@ def taken(array: Any, argument: str) -> DeviceArray:
     if facts is not None and (facts.get("version", 0) >= 3 or not hasattr(array, "__dlpack__")):
         try:
             (pointer, read_only), shape, dtype = facts["data"], tuple(facts["shape"]), COMPLEX.get(facts["typestr"])
-            if dtype is None:
-                raise InputError(f"{argument}: dtype {np.dtype(facts['typestr'])}; give complex128 or complex64", argument)
+            given = "" if dtype is not None else np.dtype(facts["typestr"])
         except (KeyError, TypeError, ValueError) as error:
             raise _refusal(argument, f"and its __cuda_array_interface__ is not complete ({error})",
                            "give an array of cupy, torch or numba") from None
+        if dtype is None:
+            raise InputError(f"{argument}: dtype {given}; give complex128 or complex64", argument)
         strides, stream, owner = facts.get("strides"), facts.get("stream"), array
     else:
         try:

@@ -231,7 +231,7 @@ class Operator(Closing):
         if parity not in c.PARITIES:
             raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
         x, count = self._vectors(x, layout, "x")
-        image = array_beside(x, x.shape, parity is None)
+        image = array_beside(x, x.shape, parity is None, "x")
         options = c.ApplyOptions(masses=_doubles(masses, count, "masses"), adjoint=int(adjoint), parity=c.PARITIES[parity])
         vectors, images = Vectors(x, layout, count), Vectors(image, layout, count)
         check(c.library.qs_operator_apply(self.handle, options, vectors.struct, images.struct), {"vectors": "x"})
