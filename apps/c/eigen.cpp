@@ -18,7 +18,8 @@ using namespace quarkstar::c;
 namespace quarkstar::c {
 
 app::EigenProblem eigen_problem_of(const Operator& op, app::EigenTarget target = {}) {
-  app::require_four_dimensions(op.kind(), op.config.settings, "the library's eigenvectors");
+  if (op.kind().slices(op.config.settings) > 1)
+    refuse("op", "eigenvectors of five dimensions are not taken here", "use `quarkstar eigen`, and `quarkstar solve` with --deflate");
   if (op.made.equation.empty())
     refuse("op", "nothing identifies links that are given as they are", "make the operator of a gauge field, with qs_operator_create");
   return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur, target);

@@ -150,7 +150,9 @@ void print_projection(const Json& row) {
 }  // namespace
 
 void run_bench_eigen(const BenchOptions& options) {
-  require_four_dimensions(kind_named(options.action), asked_of(options).settings, "bench eigen");
+  if (kind_named(options.action).slices(asked_of(options).settings) > 1)
+    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", options.action),
+                "use another action: bench eigen is of four dimensions");
   Json result = {{"eigen", Json::array()}, {"projection", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);

@@ -192,12 +192,6 @@ void require_target(const ActionKind& kind, const SettingValues& settings, Eigen
                   fmt::format("gamma5, and gamma_5 M of {} with {} {} is not hermitian", kind.name, kind.mass_key, mass),
                   fmt::format("give even-odd, or {} 0, whose eigenvectors are the same", kind.mass_key));
 }
-void require_four_dimensions(const ActionKind& kind, const SettingValues& settings, std::string_view where) {
-  if (kind.slices(settings) > 1)
-    throw Error(ErrorKind::input, Parameter("action"),
-                fmt::format("{} has a fifth dimension, and {} is for actions without", kind.name, where),
-                "use another action, or `quarkstar eigen`");
-}
 double dimension_of(const ActionKind& kind, const SettingValues& settings, const Coord& lattice, EigenTarget target) {
   return static_cast<double>(volume(lattice)) / 2 * target.parities() * kind.components * kind.slices(settings);
 }

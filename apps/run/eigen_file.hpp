@@ -51,8 +51,6 @@ const char* name_of(ModesOf of);
 const char* name_of(SpectrumEnd end);
 /// Throws Error(input) for an action whose gamma_5 M is not hermitian, or has a fifth dimension, where that is wanted.
 void require_target(const ActionKind& kind, const SettingValues& settings, EigenTarget target);
-/// Throws Error(input) for an action whose vectors have a fifth dimension. where: what is for those of four.
-void require_four_dimensions(const ActionKind& kind, const SettingValues& settings, std::string_view where);
 /// Complex numbers of a vector.
 double dimension_of(const ActionKind& kind, const SettingValues& settings, const Coord& lattice, EigenTarget target);
 /// What a solve for eigenvectors holds, and where.
