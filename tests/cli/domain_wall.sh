@@ -94,6 +94,8 @@ eigen=(eigen "${light[@]}" --modes 12 --basis 32 --degree 10)
 expect 0 '^conjugate gradient for mass 0.02 to 1e-10: [0-9]+ iterations in .* without these modes, [0-9]+ in ' "${eigen[@]}" --out modes.h5
 expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1,1,1,2 --workers 2 --devices cpu
 cmp modes.h5 cut.h5 || die "another cut gives another file of modes"
+"${resumed[@]}" "${eigen[@]}" --out ranks.h5 > stdout.txt 2>&1 || { cat stdout.txt; die "modes on two ranks"; }
+cmp modes.h5 ranks.h5 || die "ranks give another file of modes"
 for ((attempt = 0; attempt < 20; ++attempt)); do
   "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
   victim=$!
@@ -110,6 +112,8 @@ expect 0 '^wrote single.h5' "${eigen[@]}" --end highest --store single --out sin
 solve=(solve "${light[@]}" --columns 0,1)
 expect 0 '^wrote plain.json' "${solve[@]}" --json plain.json
 expect 0 '^wrote deflated.json' "${solve[@]}" --json deflated.json --deflate modes.h5
+"${resumed[@]}" "${solve[@]}" --json ranks.json --deflate modes.h5 > stdout.txt 2>&1 || { cat stdout.txt; die "a solve with modes on two ranks"; }
+[ "$(iterations ranks.json)" = "$(iterations deflated.json)" ] || die "a solve with modes on two ranks takes $(iterations ranks.json) iterations, on one $(iterations deflated.json)"
 [ $((4 * $(iterations deflated.json))) -lt $((3 * $(iterations plain.json))) ] || die "modes save few iterations: $(iterations deflated.json) of $(iterations plain.json)"
 expect 2 'modes.h5: its eigenvectors are those of another .* ls 4 .* ls 6 ' "${solve[@]}" --ls 6 --json x.json --deflate modes.h5
 expect 2 'single.h5: its eigenvectors are those of another .*from its upper end' "${solve[@]}" --json x.json --deflate single.h5

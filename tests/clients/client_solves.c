@@ -282,9 +282,6 @@ static void fifth_dimension(qs_gauge *gauge, const char *name) {
   OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, &result));
   CHECK(result.reason == QS_REASON_CONVERGED);
   FAILS(QS_ERROR_INPUT, "five dimensions", "op", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));
-  const qs_eigen_options two = {.struct_size = sizeof two, .modes = 2};
-  qs_eigenvectors *modes = NULL;
-  FAILS(QS_ERROR_INPUT, "eigenvectors of five dimensions", "op", qs_eigenvectors_compute(op, &two, &modes));
   FAILS(QS_ERROR_INPUT, "was not for the propagator of point:0,0,0,0", "source", qs_operator_residual_mass(op, "point:0,0,0,0", NULL, &none));
   free_fields(x);
 
