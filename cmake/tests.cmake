@@ -180,7 +180,7 @@ endforeach()
 # Those that keep two threads busy which wait for each other: two of them on two cores take longer than one after the other.
 get_property(names DIRECTORY PROPERTY TESTS)
 list(FILTER names INCLUDE REGEX
-  "^battery\\.(coarse|deflation|domain_wall|eigen|in_flight|joined|multigrid|recycling(_spinors)?|site_term|unequal_blocks|staggered_(dslash|policies|solver))$")
+  "^battery\\.(coarse|deflation|domain_wall(_modes)?|eigen|in_flight|joined|multigrid|recycling(_spinors)?|site_term|unequal_blocks|staggered_(dslash|policies|solver))$")
 set_tests_properties(${names} PROPERTIES PROCESSORS 2)
 
 # They tell a rank that is silent from one that is slow.

@@ -18,6 +18,8 @@ using namespace quarkstar::c;
 namespace quarkstar::c {
 
 app::EigenProblem eigen_problem_of(const Operator& op, app::EigenTarget target = {}) {
+  if (op.kind().slices(op.config.settings) > 1)
+    refuse("op", "eigenvectors of five dimensions are not taken here", "use `quarkstar eigen`, and `quarkstar solve` with --deflate");
   if (op.made.equation.empty())
     refuse("op", "nothing identifies links that are given as they are", "make the operator of a gauge field, with qs_operator_create");
   return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur, target);
@@ -127,7 +129,7 @@ qs_status qs_eigenvectors_compute(qs_operator* op, const qs_eigen_options* optio
                   settings = settings_of(asked);
                   stored = precision_of("store", asked.store);
                   memory = named("basis-memory", asked.basis_memory, app::parse_basis_memory, app::BasisMemory::device);
-                  check_eigen(settings, app::dimension_of(op->kind(), op->lattice, target));
+                  check_eigen(settings, app::dimension_of(op->kind(), op->config.settings, op->lattice, target));
                   problem = eigen_problem_of(*op, target);
                 });
                 app::require_same_settings_everywhere(

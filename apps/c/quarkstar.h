@@ -292,7 +292,7 @@ typedef struct qs_eigen_options {
 /* Eigenvectors of A of the operator's even-odd system, -D_eo D_oe of staggered actions, else Mh^+ Mh of the operator's own (first) mass, or of
  * gamma_5 M of Wilson and clover fermions, with signs: what `quarkstar eigen` computes, with the same bits. They are kept in host memory, a
  * component and site (of one parity, but for gamma_5 M) in 16 bytes, or where `store` says so in 8 (single) or 4 (half, and 4 a site). Not of an operator on links that are given as they are
- * (qs_operator_create_on_links). QS_ERROR_INPUT for settings that make no sense or a window that leaves out modes; QS_NOT_CONVERGED where they
+ * (qs_operator_create_on_links), nor of one with a fifth dimension. QS_ERROR_INPUT for settings that make no sense or a window that leaves out modes; QS_NOT_CONVERGED where they
  * do not converge. */
 qs_status qs_eigenvectors_compute(qs_operator *op, const qs_eigen_options *options, qs_eigenvectors **vectors);
 /* A file of `quarkstar eigen`, or of qs_eigenvectors_write. One of another operator or configuration, or a damaged one, is refused by name.

@@ -150,7 +150,9 @@ void print_projection(const Json& row) {
 }  // namespace
 
 void run_bench_eigen(const BenchOptions& options) {
-  require_target(kind_named(options.action), asked_of(options).settings, {});
+  if (kind_named(options.action).slices(asked_of(options).settings) > 1)
+    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", options.action),
+                "use another action: bench eigen is of four dimensions");
   Json result = {{"eigen", Json::array()}, {"projection", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
@@ -159,7 +161,7 @@ void run_bench_eigen(const BenchOptions& options) {
     const Coord usual = devices == "cpu" ? Coord{8, 8, 8, 8} : Coord{16, 16, 16, 16};
     for (const Coord& lattice : options.lattices.empty() ? std::vector{usual} : options.lattices) {
       const ActionKind& kind = kind_named(options.action);
-      check_eigen(options.eigen, dimension_of(kind, lattice, {}));
+      check_eigen(options.eigen, dimension_of(kind, asked_of(options).settings, lattice, {}));
       const ActionBench bench(session, lattice, kind, asked_of(options).settings, options.blocks);
       const EigenBench eigen(options, session, bench, devices, memory);
       result["eigen"].push_back(eigen.solve());

@@ -18,6 +18,7 @@ namespace {
 
 struct EigenOptions {
   EigenRun run;
+  bool has_block = false;
   Assignments flags = std::make_shared<std::vector<Assignment>>();
 };
 
@@ -35,8 +36,11 @@ bool is_of_operator(std::string_view key) {
 void eigen(const EigenOptions& options) {
   EigenRun run = options.run;
   apply_settings(run.config, *options.flags);
+  if (const int slices = run.config.action->slices(run.config.settings); !options.has_block && slices > 1)
+    run.settings.block = std::clamp(Basis::most_block_for(slices), 1, run.settings.block);
   CommandWatch watch;
   const std::string out = run.out, json = run.config.json;
+  const int block = run.settings.block;
   const EigenReport report = run_eigen(std::move(run), watch, print_plan);
   if (!runtime::mpi::Job::current().is_root()) return;
   fmt::print("{:>4}  {:<22}  {}\n", "mode", "eigenvalue", "|A v - lambda v|");
@@ -44,7 +48,7 @@ void eigen(const EigenOptions& options) {
     fmt::print("{:>4}  {:<22.15g}  {:.1e}\n", i, report.result.values[i], report.residuals[i]);
   const LanczosState& state = report.result.state;
   fmt::print("{} restarts, window {:.4g} to {:.4g}, degree {}, {} applications to blocks of {}, {:.2f} s\n", state.restarts,
-             state.window.low, state.window.high, state.degree, state.applications, options.run.settings.block, report.seconds);
+             state.window.low, state.window.high, state.degree, state.applications, block, report.seconds);
   if (const auto& measured = report.break_even) {
     const std::optional<double> paid = measured->right_hand_sides(report.seconds_of_all);
     fmt::print("conjugate gradient for {} {} to {:g}: {} iterations in {:.2g} s without these modes, {} in {:.2g} s with them: {}\n",
@@ -95,14 +99,18 @@ void add_eigen(CLI::App& app) {
           "Where the basis of GPUs is: device (default), or host: copied to the GPUs for each use")
       ->check(CLI::IsMember({"device", "host"}));
   command->add_option("--tol", settings.tolerance, "Largest |A v - lambda v| of a mode with |v| = 1 (default 1e-10)");
-  command->add_option("--block", settings.block, "Vectors that A is applied to together, 1 to 16 (default 4)");
+  command->add_option("--block", settings.block,
+                      "Vectors that A is applied to together, 1 to 16, of L_s slices to 32 / L_s (default 4, or that)");
   command->add_option("--basis", settings.basis, "Vectors of the largest basis (default: half as many again as modes)");
   command->add_option("--degree", settings.degree, "Of the Chebyshev filter (default: from the window)");
   command->add_option("--window-low", settings.window.low, "Where the filter's window begins, above the last mode (default: estimated)");
   command->add_option("--window-high", settings.window.high, "Where it ends, above the spectrum (default: estimated)");
   for (const Setting& setting : run_settings())
     if (is_of_operator(setting.key)) add_setting_flag(*command, setting, options->flags);
-  command->callback([options] { eigen(*options); });
+  command->callback([options, command] {
+    options->has_block = command->count("--block") > 0;
+    eigen(*options);
+  });
 }
 
 }  // namespace quarkstar::app

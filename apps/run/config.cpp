@@ -174,8 +174,7 @@ void check_low_mode_average(const RunConfig& config) {
   constexpr std::string_view key = "low-mode-average";
   const ActionKind& kind = *config.action;
   if (kind.slices(config.settings) > 1)
-    refuse(key, fmt::format("the action {} has a fifth dimension, and eigenvectors of five dimensions are not stored", kind.name),
-           "leave it out");
+    refuse(key, fmt::format("the action {} has a fifth dimension, and mesons are of four", kind.name), "leave it out");
   if (deflation_file(config).empty())
     refuse(key, "there are no modes", "give --deflate the file that `quarkstar eigen` writes, or leave it out");
   for (const Source& source : config.all_sources())

@@ -27,8 +27,9 @@ using runtime::mpi::SharedFile;
 
 constexpr Precision precisions[] = {Precision::double_, Precision::single, Precision::half};
 
-/// Earlier versions know files in double precision alone.
-std::string format_of(Precision stored) {
+/// Earlier versions know files in double precision alone, and no fifth dimension.
+std::string format_of(Precision stored, int slices) {
+  if (slices > 1) return fmt::format("quarkstar eigenvectors 3, {} slices, {}", slices, name_of(stored));
   return stored == Precision::double_ ? "quarkstar eigenvectors 1" : fmt::format("quarkstar eigenvectors 2, {}", name_of(stored));
 }
 
@@ -49,7 +50,8 @@ std::int64_t site_of_half(std::int64_t half, const Box& box, int parity) {
   return lexicographic(local, box.extents);
 }
 
-std::size_t bytes_of_site(const EigenHeader& header) { return site_bytes(header.stored, 2 * header.components); }
+std::size_t bytes_of_slice(const EigenHeader& header) { return site_bytes(header.stored, 2 * header.components); }
+std::size_t bytes_of_site(const EigenHeader& header) { return bytes_of_slice(header) * static_cast<std::size_t>(header.slices); }
 std::size_t bytes_of_part(const EigenHeader& header, const Box& part) {
   return static_cast<std::size_t>(volume(halved(part.extents, header.parity))) * bytes_of_site(header);
 }
@@ -60,7 +62,7 @@ Hdf5Id element_type(const EigenHeader& header) {
     return complex_type(Hdf5Id(H5Tcopy(header.stored == Precision::single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE), H5Tclose));
   const std::vector<hsize_t> numbers{static_cast<hsize_t>(header.components), 2};
   const Hdf5Id integers(H5Tarray_create2(H5T_STD_I16LE, 2, numbers.data()), H5Tclose);
-  Hdf5Id type(H5Tcreate(H5T_COMPOUND, bytes_of_site(header)), H5Tclose);
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, bytes_of_slice(header)), H5Tclose);
   H5Tinsert(type, "unit", 0, H5T_IEEE_F32LE);
   H5Tinsert(type, "numbers", sizeof(float), integers);
   return type;
@@ -70,11 +72,12 @@ std::vector<hsize_t> shape_of(const EigenHeader& header) {
   std::vector<hsize_t> shape;
   const Coord half = halved(header.lattice, header.parity);
   for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(half[mu]));
+  if (header.slices > 1) shape.push_back(static_cast<hsize_t>(header.slices));
   if (header.stored != Precision::half) shape.push_back(static_cast<hsize_t>(header.components));
   return shape;
 }
 std::size_t element_bytes(const EigenHeader& header) {
-  return bytes_of_site(header) / (header.stored == Precision::half ? 1 : static_cast<std::size_t>(header.components));
+  return bytes_of_slice(header) / (header.stored == Precision::half ? 1 : static_cast<std::size_t>(header.components));
 }
 
 /// body(type_identity<F>, integral constant of the components).
@@ -115,35 +118,41 @@ int number_in(const RunConfig& config, std::string_view key) {
 
 }  // namespace
 
-StoredVector compact(const HostField& field, int parity, Precision stored) {
-  const VectorArrays from = VectorArrays::to_read(std::span(&field, 1));
-  const Box box = field.box();
+StoredVector compact(std::span<const HostField> fields, int v, int n, int parity, Precision stored) {
+  const VectorArrays from = VectorArrays::to_read(fields);
   StoredVector vector;
-  for_sites(stored, field.components, [&](auto format, auto count) {
+  for_sites(stored, from.components, [&](auto format, auto count) {
     using F = typename decltype(format)::type;
     constexpr int components = count;
     F site[NumberFormat<F>::site_words(2 * components)];
-    const std::int64_t sites = volume(halved(box.extents, parity));
-    vector.resize(static_cast<std::size_t>(sites) * sizeof site);
+    const std::int64_t sites = volume(halved(from.box.extents, parity));
+    vector.resize(static_cast<std::size_t>(sites * (from.count / n)) * sizeof site);
+    std::byte* to = vector.data();
     for (std::int64_t i = 0; i < sites; ++i) {
-      transfer::load_site<F, components>(site, from, 0, from.place(site_of_half(i, box, parity), parity));
-      flip_integers<F>(site);
-      std::memcpy(&vector[static_cast<std::size_t>(i) * sizeof site], site, sizeof site);
+      const std::size_t place = from.place(site_of_half(i, from.box, parity), parity);
+      for (int field = v; field < from.count; field += n, to += sizeof site) {
+        transfer::load_site<F, components>(site, from, field, place);
+        flip_integers<F>(site);
+        std::memcpy(to, site, sizeof site);
+      }
     }
   });
   return vector;
 }
-void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored) {
-  const VectorArrays to = VectorArrays::to_write(std::span(&field, 1));
-  const Box box = field.box();
-  for_sites(stored, field.components, [&](auto format, auto count) {
+void expand(std::span<HostField> fields, int v, int n, std::span<const std::byte> vector, int parity, Precision stored) {
+  const VectorArrays to = VectorArrays::to_write(fields);
+  for_sites(stored, to.components, [&](auto format, auto count) {
     using F = typename decltype(format)::type;
     constexpr int components = count;
     F site[NumberFormat<F>::site_words(2 * components)];
-    for (std::int64_t i = 0; i < volume(halved(box.extents, parity)); ++i) {
-      std::memcpy(site, &vector[static_cast<std::size_t>(i) * sizeof site], sizeof site);
-      flip_integers<F>(site);
-      transfer::store_site<F, components>(to, 0, to.place(site_of_half(i, box, parity), parity), site);
+    const std::byte* from = vector.data();
+    for (std::int64_t i = 0; i < volume(halved(to.box.extents, parity)); ++i) {
+      const std::size_t place = to.place(site_of_half(i, to.box, parity), parity);
+      for (int field = v; field < to.count; field += n, from += sizeof site) {
+        std::memcpy(site, from, sizeof site);
+        flip_integers<F>(site);
+        transfer::store_site<F, components>(to, field, place, site);
+      }
     }
   });
 }
@@ -171,10 +180,9 @@ SpectrumEnd parse_spectrum_end(std::string_view name) {
 const char* name_of(ModesOf of) { return of == ModesOf::gamma5 ? "gamma5" : "even-odd"; }
 const char* name_of(SpectrumEnd end) { return end == SpectrumEnd::highest ? "highest" : "lowest"; }
 void require_target(const ActionKind& kind, const SettingValues& settings, EigenTarget target) {
-  if (kind.slices(settings) > 1)
-    throw Error(ErrorKind::input, Parameter("action"), fmt::format("{} has a fifth dimension", kind.name),
-                "use another action: eigenvectors of five dimensions are not stored");
   if (target.of != ModesOf::gamma5) return;
+  if (kind.slices(settings) > 1)
+    throw Error(ErrorKind::input, Parameter("operator"), fmt::format("gamma5, and {} has a fifth dimension", kind.name), "give even-odd");
   if (kind.components != spinor_components)
     throw Error(ErrorKind::input, Parameter("operator"), fmt::format("gamma5, and the vectors of {} have no spin", kind.name),
                 "give even-odd: its eigenvalues are |lambda|^2 of the antihermitian D");
@@ -184,16 +192,17 @@ void require_target(const ActionKind& kind, const SettingValues& settings, Eigen
                   fmt::format("gamma5, and gamma_5 M of {} with {} {} is not hermitian", kind.name, kind.mass_key, mass),
                   fmt::format("give even-odd, or {} 0, whose eigenvectors are the same", kind.mass_key));
 }
-double dimension_of(const ActionKind& kind, const Coord& lattice, EigenTarget target) {
-  return static_cast<double>(volume(lattice)) / 2 * target.parities() * kind.components;
+double dimension_of(const ActionKind& kind, const SettingValues& settings, const Coord& lattice, EigenTarget target) {
+  return static_cast<double>(volume(lattice)) / 2 * target.parities() * kind.components * kind.slices(settings);
 }
 void count_basis(RunConfig& config, const EigenSettings& settings, EigenTarget target) {
   // Of the reflected operator its image; of gamma_5 M those, of both parities, that it is applied to and makes, that its square is made
   // of, and that come of and go to host memory.
   const int work = ((target.end == SpectrumEnd::highest ? 1 : 0) + (target.of == ModesOf::gamma5 ? 4 : 0)) * settings.block;
   const auto counted = [&](int vectors) { return target.parities() * (vectors + work); };
-  const int components = config.action->components, all = counted(fields_for(settings, components));
-  const int on_device = settings.basis_in_host_memory ? std::min(all, counted(fields_on_device(settings, components))) : all;
+  const int components = config.action->components, slices = config.action->slices(config.settings);
+  const int all = counted(fields_for(settings, components, slices));
+  const int on_device = settings.basis_in_host_memory ? std::min(all, counted(fields_on_device(settings, components, slices))) : all;
   config.settings.insert_or_assign(std::string(basis_key), all);
   config.settings.insert_or_assign(std::string(device_key), on_device);
 }
@@ -212,10 +221,11 @@ int host_vectors_of_writing(bool scidac, int block, int parities) {
   return block + (parities * block + 1) / 2 + unpacked;  // as they are computed, and the sites that are stored
 }
 void count_projector(RunConfig& config, const EigenHeader& header) {
-  const int modes = static_cast<int>(header.values.size()), block = EigenProjector::block_for(std::max(1, modes));
-  const int vectors = EigenProjector::vectors_for(modes), components = config.action->components;
-  config.settings.insert_or_assign(std::string(basis_key), basis_in_doubles(vectors, block, components, header.stored));
-  set_host_vectors(config, block + 1);  // one is unpacked
+  const int modes = static_cast<int>(header.values.size()), slices = config.action->slices(config.settings);
+  const int block = EigenProjector::block_for(std::max(1, modes), slices), components = config.action->components;
+  config.settings.insert_or_assign(std::string(basis_key),
+                                   basis_in_doubles(EigenProjector::vectors_for(modes, slices), block, components, header.stored, slices));
+  set_host_vectors(config, (block + 1) * slices);  // one is unpacked
 }
 
 EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, double mass, Schur schur, EigenTarget target) {
@@ -229,7 +239,7 @@ EigenProblem eigen_problem(const ActionKind& kind, const RunOperator& made, doub
 }
 
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums) {
-  std::string text = fmt::format("{} {} {} {} {}", format_of(header.stored), header.problem, fmt::join(header.lattice, ","),
+  std::string text = fmt::format("{} {} {} {} {}", format_of(header.stored, header.slices), header.problem, fmt::join(header.lattice, ","),
                                  header.components, header.parity);
   for (const std::vector<double>* numbers : {&header.values, &header.residuals, &header.state}) {
     text += fmt::format(" {}:", numbers->size());
@@ -243,8 +253,11 @@ std::string header_checksum(const EigenHeader& header, std::span<const std::uint
 
 bool is_scidac_name(const std::string& path) { return path.ends_with(".lime") || path.ends_with(".scidac"); }
 
-void check_storable(const std::string& path, Precision stored) {
-  if (is_scidac_name(path) && stored == Precision::half)
+void check_storable(const std::string& path, Precision stored, int slices) {
+  if (!is_scidac_name(path)) return;
+  if (slices > 1)
+    throw Error(ErrorKind::input, path, "SciDAC files have no vectors of five dimensions", "give an HDF5 file, whose name ends otherwise");
+  if (stored == Precision::half)
     throw Error(ErrorKind::input, path, "SciDAC files have no vectors in half precision",
                 "store them in single precision, or in an HDF5 file, whose name ends otherwise");
 }
@@ -267,12 +280,13 @@ void write_eigen_file(const std::string& path, const EigenHeader& header, int ve
   std::uint64_t offset = 0;
   job.on_root([&] {
     file.emplace(path);
-    file->attribute("format", format_of(header.stored));
+    file->attribute("format", format_of(header.stored, header.slices));
     file->attribute("problem", header.problem);
     file->attribute("quarkstar", version_line());
     file->attribute("checksum", header_checksum(header, checksums));
     file->write("lattice", std::vector<int>(header.lattice.begin(), header.lattice.end()));
     file->write("parity", std::vector<int>{header.parity});
+    if (header.slices > 1) file->write("slices", std::vector<int>{header.slices});
     for (const auto& [name, numbers] :
          {std::pair{"eigenvalues", &header.values}, {"residuals", &header.residuals}, {"state", &header.state}})
       if (!numbers->empty()) file->write(name, *numbers);
@@ -302,8 +316,13 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
     }
     const Hdf5Input file(path_, remedy_);
     const std::string named = file.attribute("format");
+    const std::vector<std::string> names = file.names("/");
+    const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    if (const std::vector<int> slices = has("slices") ? file.integers("slices") : std::vector<int>{1};
+        slices.size() == 1 && slices.front() >= 1 && slices.front() <= most_vectors)
+      header_.slices = slices.front();
     const auto* const stored =
-        std::find_if(std::begin(precisions), std::end(precisions), [&](Precision p) { return format_of(p) == named; });
+        std::find_if(std::begin(precisions), std::end(precisions), [&](Precision p) { return format_of(p, header_.slices) == named; });
     if (stored == std::end(precisions)) refuse("this is no file of eigenvectors of this version");
     header_.stored = *stored;
     header_.problem = file.attribute("problem");
@@ -311,10 +330,9 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
     if (lattice.size() != 4 || parity.size() != 1 || sums.size() % 2 != 0) refuse("its data sets have other sizes than they should");
     std::copy(lattice.begin(), lattice.end(), header_.lattice.begin());
     header_.parity = parity.front();
-    const std::vector<std::string> names = file.names("/");
     for (const auto& [name, numbers] :
          {std::pair{"eigenvalues", &header_.values}, {"residuals", &header_.residuals}, {"state", &header_.state}})
-      if (std::find(names.begin(), names.end(), name) != names.end()) *numbers = file.doubles(name);
+      if (has(name)) *numbers = file.doubles(name);
     checksums_.assign(sums.begin(), sums.end());
     const Hdf5Input::Place place = file.place_of("vectors");
     for (const int components : {colour_components, spinor_components}) {  // those with which the data set is as it is
@@ -355,17 +373,18 @@ void EigenFile::read(const Box& part, int block, const std::function<void(std::s
   const Box mine = halved(part, header_.parity);
   StoredVector vector(bytes_of_part(header_, part));
   for (int first = 0; first < vectors(); first += block) {
-    std::vector<HostField> fields(static_cast<std::size_t>(std::min(block, vectors() - first)), HostField(header_.components, part));
-    for (std::size_t v = 0; v < fields.size(); ++v) {
+    const int n = std::min(block, vectors() - first);
+    std::vector<HostField> fields(static_cast<std::size_t>(n * header_.slices), HostField(header_.components, part));
+    for (int v = 0; v < n; ++v) {
       file.read({offset, bytes, sites}, mine, vector);
       offset += static_cast<std::uint64_t>(volume(sites)) * bytes;
       const auto sums = checksums_of(header_, part, vector);
-      const std::size_t number = static_cast<std::size_t>(first) + v;
+      const int number = first + v;
       job.together([&] {
-        if (!std::equal(sums.begin(), sums.end(), checksums_.begin() + static_cast<std::ptrdiff_t>(2 * number)))
+        if (!std::equal(sums.begin(), sums.end(), checksums_.begin() + 2 * number))
           refuse(fmt::format("vector {} does not match its checksums", number));
       });
-      expand(fields[v], vector, header_.parity, header_.stored);
+      expand(fields, v, n, vector, header_.parity, header_.stored);
     }
     take(fields);
   }
@@ -389,7 +408,7 @@ std::shared_ptr<const EigenProjector> load_projector(const std::string& path, co
       throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let `quarkstar eigen` end");
   });
   const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
-  file.read(lattice->decomposition().part(), EigenProjector::block_for(projector->modes()),
+  file.read(lattice->decomposition().part(), EigenProjector::block_for(projector->modes(), header.slices),
             [&](std::span<const HostField> vectors) { projector->add(vectors); });
   return projector;
 }

@@ -49,18 +49,17 @@ ModesOf parse_modes_of(std::string_view name);
 SpectrumEnd parse_spectrum_end(std::string_view name);
 const char* name_of(ModesOf of);
 const char* name_of(SpectrumEnd end);
-/// Throws Error(input) for an action whose gamma_5 M is not hermitian, where that is wanted, and for one whose vectors have a fifth
-/// dimension.
+/// Throws Error(input) for an action whose gamma_5 M is not hermitian, or has a fifth dimension, where that is wanted.
 void require_target(const ActionKind& kind, const SettingValues& settings, EigenTarget target);
 /// Complex numbers of a vector.
-double dimension_of(const ActionKind& kind, const Coord& lattice, EigenTarget target);
+double dimension_of(const ActionKind& kind, const SettingValues& settings, const Coord& lattice, EigenTarget target);
 /// What a solve for eigenvectors holds, and where.
 void count_basis(RunConfig& config, const EigenSettings& settings, EigenTarget target = {});
 /// "device" or "host". Throws BadValue.
 BasisMemory parse_basis_memory(std::string_view name);
 const char* name_of(BasisMemory memory);
-/// Vectors on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null vectors, are read or
-/// written, or begin as noise.
+/// Vectors of four dimensions on all sites of this rank's part that are in host memory while files of eigenvectors, or multigrid's null
+/// vectors, are read or written, or begin as noise.
 int host_vectors(const RunConfig& config);
 void set_host_vectors(RunConfig& config, int vectors);
 /// Of write_eigen_file() with blocks of so many. scidac: is_scidac_name() of the file.
@@ -82,6 +81,7 @@ struct EigenHeader {
   std::vector<double> values, residuals;  ///< none while a solve is under way; residuals: of the vectors as they are stored
   std::vector<double> state;              ///< where such a solve is
   Precision stored = Precision::double_;  ///< of the vectors
+  int slices = 1;                         ///< of a fifth dimension
 };
 
 /// Counts the projector of such a file, in the precision in which it has them, and the host fields with which it is filled.
@@ -89,15 +89,21 @@ void count_projector(RunConfig& config, const EigenHeader& header);
 
 // HDF5, or SciDAC's format where the name says so. HDF5: data sets `vectors` [number][t][z][y][x/2][component] of complex numbers in double
 // or single precision, or [number][t][z][y][x/2] of a site's `unit` and 16-bit `numbers`, the sites of one parity in lexicographic order
-// (of both: [x]); `eigenvalues`, `residuals`, `state`, and `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last.
-// All calls are collective, for times when no task is running.
+// (of both: [x]); with a fifth dimension a site has [slice] of these, and `slices` says how many; `eigenvalues`, `residuals`, `state`, and
+// `checksums`, two crc32 a vector (docs/howto/eigen.md). The vectors come last. All calls are collective, for times when no task is
+// running.
 
-/// A vector's sites of its parity, or of both, as the file has them, on a part of the lattice.
+/// A vector's sites of its parity, or of both, as the file has them, on a part of the lattice: at each the components of all slices.
 using StoredVector = std::vector<std::byte>;
-/// stored <- field, rounded to nearest where that is narrower, in half precision as transfer::load() rounds; and back, where the other
-/// parity stays as it is. What came back gives the same bytes again.
-StoredVector compact(const HostField& field, int parity, Precision stored);
-void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored);
+/// stored <- vector v of n, slice s of which is fields[s n + v], rounded to nearest where that is narrower, in half precision as
+/// transfer::load() rounds; and back, where the other parity stays as it is. What came back gives the same bytes again.
+StoredVector compact(std::span<const HostField> fields, int v, int n, int parity, Precision stored);
+void expand(std::span<HostField> fields, int v, int n, std::span<const std::byte> vector, int parity, Precision stored);
+/// Of one vector of four dimensions.
+inline StoredVector compact(const HostField& field, int parity, Precision stored) { return compact({&field, 1}, 0, 1, parity, stored); }
+inline void expand(HostField& field, std::span<const std::byte> vector, int parity, Precision stored) {
+  expand({&field, 1}, 0, 1, vector, parity, stored);
+}
 /// Of host_vectors(), what so many of them take.
 int host_vectors_of(int modes, int components, int parities, Precision stored);
 
@@ -105,8 +111,9 @@ int host_vectors_of(int modes, int components, int parities, Precision stored);
 using EigenVectorsOf = std::function<std::vector<StoredVector>(int first, int count)>;
 /// Whether a file of this name is to be SciDAC's, by its ending .lime or .scidac, and not HDF5 (apps/run/eigen_scidac.hpp).
 bool is_scidac_name(const std::string& path);
-/// Throws Error(input) naming the file for vectors in half precision in SciDAC files, which have none.
-void check_storable(const std::string& path, Precision stored);
+/// Throws Error(input) naming the file for vectors in half precision, or with slices of a fifth dimension, in SciDAC files, which have
+/// none.
+void check_storable(const std::string& path, Precision stored, int slices);
 /// Of all that is not vectors, as bits: a crc32 of the header and the checksums of vectors.
 std::string header_checksum(const EigenHeader& header, std::span<const std::uint32_t> checksums);
 /// Replaces the file when all is written. block: vectors that are asked for together. Throws Error(environment) naming it.
@@ -123,7 +130,7 @@ class EigenFile {
   const EigenHeader& header() const { return header_; }
   int vectors() const { return static_cast<int>(checksums_.size() / 2); }
   void require_problem(const std::string& problem, const Coord& lattice) const;
-  /// All vectors in order, `block` together, the last time what is left.
+  /// All vectors in order, `block` together, the last time what is left, with slices as Field::site_vectors() has them.
   void read(const Box& part, int block, const std::function<void(std::span<const HostField>)>& take) const;
 
  private:

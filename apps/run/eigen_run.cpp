@@ -56,7 +56,7 @@ LanczosState state_of(const std::vector<double>& n) {
 
 std::vector<HostField> on_host(const Field& field) {
   const runtime::Settled settled;
-  std::vector<HostField> vectors(static_cast<std::size_t>(field.vectors()),
+  std::vector<HostField> vectors(static_cast<std::size_t>(field.site_vectors()),
                                  HostField(field.components(), field.lattice()->decomposition().part()));
   transfer::store(vectors, field);
   runtime::Session::current().wait_all();
@@ -67,7 +67,7 @@ std::vector<HostField> on_host(const Field& field) {
 std::vector<StoredVector> stored_vectors(const Field& field, int count, Precision stored) {
   const std::vector<HostField> block = on_host(field);
   std::vector<StoredVector> vectors;
-  for (int v = 0; v < count; ++v) vectors.push_back(compact(block[static_cast<std::size_t>(v)], field.parity(), stored));
+  for (int v = 0; v < count; ++v) vectors.push_back(compact(block, v, field.vectors(), field.parity(), stored));
   return vectors;
 }
 
@@ -193,9 +193,10 @@ EigenVectorsOf stored_modes(EigenHeader& header, const EigenResult& result, Line
   for (int first = 0; first < modes && header.stored != Precision::double_; first += block) {
     const Field v = a.field(), image = a.field();
     const std::vector<StoredVector> stored = of(first, std::min(block, modes - first));  // it holds a block on all sites meanwhile
-    std::vector<HostField> rounded(static_cast<std::size_t>(block), HostField(a.components(), a.lattice()->decomposition().part()));
+    std::vector<HostField> rounded(static_cast<std::size_t>(v.site_vectors()),
+                                   HostField(a.components(), a.lattice()->decomposition().part()));
     const runtime::Settled settled;
-    for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded[i], stored[i], a.parity(), header.stored);
+    for (std::size_t i = 0; i < stored.size(); ++i) expand(rounded, static_cast<int>(i), block, stored[i], a.parity(), header.stored);
     transfer::load(v, rounded);
     a.apply(image, v, {}, false, {});
     PerVector lambda{};
@@ -254,19 +255,21 @@ BlockLanczos EigenOperator::lanczos(const EigenSettings& settings) const { retur
 EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(const RunReport&)>& planned) {
   RunConfig& config = run.config;
   complete(config);
-  check_storable(run.out, run.store);
   config.solver.solver = solver_names(config.action->is_hermitian).front();
   config.solver.precision = Precision::double_;
   config.solver.link_reals = 18;
-  run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
-  count_basis(config, run.settings, run.target);
-  set_host_vectors(config, host_vectors_of_writing(is_scidac_name(run.out), run.settings.block, run.target.parities()));
-  config.nrhs = run.settings.block;
-  config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   config.propagators = false;
   config.islands = 1;  // all devices hold the basis together
   check_action(config);
   require_target(*config.action, config.settings, run.target);
+  const int slices = config.action->slices(config.settings);
+  check_storable(run.out, run.store, slices);
+  check_block(run.settings.block, slices);
+  run.settings.basis_in_host_memory = run.basis_memory == BasisMemory::host;
+  count_basis(config, run.settings, run.target);
+  set_host_vectors(config, slices * host_vectors_of_writing(is_scidac_name(run.out), run.settings.block, run.target.parities()));
+  config.nrhs = run.settings.block;
+  config.given.emplace_back("nrhs", "nrhs");  // bits depend on it: memory does not lower it
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     throw Error(ErrorKind::input, Parameter("gauge"), "no gauge configuration given", "name a file");
   EigenReport report;
@@ -286,7 +289,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   Coord lattice{};
   job.together([&] { lattice = read_extents(report.run); });
   config = report.run.config;
-  job.together([&] { check_eigen(run.settings, dimension_of(*config.action, lattice, run.target)); });
+  job.together([&] { check_eigen(run.settings, dimension_of(*config.action, config.settings, lattice, run.target), slices); });
 
   runtime::Session session(session_options(config, lattice));
   provide_power(session);
@@ -311,7 +314,7 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   LinearOperator& a = *operation;
 
   BlockLanczos lanczos = operation.lanczos(run.settings);
-  EigenHeader header{problem.text, lattice, a.components(), a.parity(), {}, {}, {}};
+  EigenHeader header{problem.text, lattice, a.components(), a.parity(), {}, {}, {}, Precision::double_, slices};
   EigenHeader unfinished = header;
   unfinished.problem = restart_problem(problem.text, run.settings);
   RestartFile restart(run.out + ".restart", unfinished, decomposition.part());

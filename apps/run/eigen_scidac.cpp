@@ -62,7 +62,7 @@ int integer_in(const format::XmlValues& xml, std::string_view name, int least, i
 
 void write_scidac_modes(const std::string& path, const EigenHeader& header, int block, const Box& part, const EigenVectorsOf& of) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  job.together([&] { check_storable(path, header.stored); });
+  job.together([&] { check_storable(path, header.stored, header.slices); });
   const format::ScidacDatum datum = datum_of(header);
   const int modes = static_cast<int>(header.values.size());
   const auto each = [&](const std::function<void(std::size_t number, const HostField& mode)>& use) {

@@ -61,8 +61,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       owner.making_links += smearing.making * sites;
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       const int all = basis_vectors(config), held = &owner != &host ? basis_vectors_on_device(config) : all;
-      bytes.fields += basis_bytes(block, components, held);
-      if (held < all) host.fields.fields += basis_bytes(block, components, all);
+      bytes.fields += basis_bytes(block, shape.slices * components, held);
+      if (held < all) host.fields.fields += basis_bytes(block, shape.slices * components, all);
       if (config.low_mode_average) {
         bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);

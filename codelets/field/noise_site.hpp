@@ -16,12 +16,14 @@ struct NoiseTask {
   int parity, components;
 };
 
-/// Writes vector v of one lane.
+/// Writes vector v of one lane, or slice v / n of vector v % n of n.
 template <class F>
 QUARKSTAR_HD void write_noise_at(F* field, const NoiseTask& task, int outer, int lane, int v) {
   Coord x = task.shape.local_site({task.parity, outer, lane});
   for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
-  RandomStream stream(task.seed, RandomPurpose::null_vectors, lexicographic(x, task.lattice), task.first + static_cast<std::uint64_t>(v));
+  const int slice = v / task.places.right_hand_sides;
+  RandomStream stream(task.seed, RandomPurpose::null_vectors, slice * volume(task.lattice) + lexicographic(x, task.lattice),
+                      task.first + static_cast<std::uint64_t>(task.places.right_hand_side(v)));
   const int reals = 2 * task.components, chunk = task.places.chunked != 0 ? site::chunk_words<F>(reals) : 1;
   F* group = field + task.places.group(reals, outer, v);
   std::array<double, 4> numbers{};

@@ -57,17 +57,17 @@ double multiplication_bytes() {
   return static_cast<double>(MatricesOfTasks::begin + blas::VectorMatrix::most * sizeof(runtime::ComplexScalar));
 }
 
-int basis_in_doubles(int vectors, int block, int components, Precision stored) {
+int basis_in_doubles(int vectors, int block, int components, Precision stored, int slices) {
   if (stored == Precision::double_) return vectors;
   const double part =
       static_cast<double>(site_bytes(stored, 2 * components)) / static_cast<double>(site_bytes(Precision::double_, 2 * components));
-  return static_cast<int>(std::ceil(vectors * part)) + Basis::tile_for(block);
+  return static_cast<int>(std::ceil(vectors * part)) + Basis::tile_for(block, slices);
 }
 
-int basis_on_device(int vectors, int block, int components, Precision stored) {
+int basis_on_device(int vectors, int block, int components, Precision stored, int slices) {
   constexpr int read = 4, sums = Basis::rotated_together;  // read: now, and for the next tasks
-  const int tile = Basis::tile_for(block);
-  const int held = basis_in_doubles(std::min((read + sums) * tile, vectors), block, components, stored);
+  const int tile = Basis::tile_for(block, slices);
+  const int held = basis_in_doubles(std::min((read + sums) * tile, vectors), block, components, stored, slices);
   return held + (stored == Precision::double_ ? 0 : sums * tile);
 }
 
@@ -93,11 +93,11 @@ Basis::Basis(LatticePointer lattice, int parity, int components, int block, int 
       parity_(parity),
       components_(components),
       block_(block),
-      tile_(block < 1 || block > most_block ? 0 : tile_for(block)),
+      tile_(block < 1 ? 0 : tile_for(block, lattice_->slices())),
       capacity_(capacity),
       together_(in_host_memory ? rotated_together : 1) {
   if (tile_ == 0 || capacity < block || capacity % block != 0)
-    throw ShapeError("Basis", "blocks of 1 to 16 vectors, a whole number of them");
+    throw ShapeError("Basis", "blocks of 1 to 16 vectors, or as many as a site has room for, a whole number of them");
   if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
   if (stored_ != lattice_) wide_.emplace(field(tile_));
 }

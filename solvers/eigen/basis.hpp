@@ -19,15 +19,18 @@ constexpr int whole_blocks(int vectors, int block) { return (vectors + block - 1
 /// read them, while others run. That is how a basis may be larger than that memory; basis_on_device() says what must be there.
 class Basis {
  public:
-  /// Vectors of a field, for blocks of so many: a task has sums for its products with most_vectors others.
-  static constexpr int tile_for(int block) { return most_block / block * block; }
   static constexpr int most_block = blas::most_products / most_vectors;
+  /// Vectors of a block at most, with slices of a fifth dimension: a task has sums for products with most_vectors others, and a site has
+  /// room for so many slices. slices: at least 1.
+  static constexpr int most_block_for(int slices) { return most_vectors / slices < most_block ? most_vectors / slices : most_block; }
+  /// Vectors of a field, for blocks of so many.
+  static constexpr int tile_for(int block, int slices = 1) { return most_block_for(slices) / block * block; }
   /// Fields that a rotation sums together where the basis is in host memory, so that it is read once for all of them.
   static constexpr int rotated_together = 4;
 
-  /// Throws ShapeError unless 1 <= block <= most_block and `capacity` is a multiple of it, and for lattices with vectors in lanes.
-  /// stored: in which precision vectors are held. in_host_memory: they may not have room on a device; rotations then read them less often,
-  /// and take memory for more sums.
+  /// Throws ShapeError unless 1 <= block <= most_block_for(slices) and `capacity` is a multiple of it, and for lattices with vectors in
+  /// lanes. stored: in which precision vectors are held. in_host_memory: they may not have room on a device; rotations then read them less
+  /// often, and take memory for more sums.
   Basis(LatticePointer lattice, int parity, int components, int block, int capacity, Precision stored = Precision::double_,
         bool in_host_memory = false);
 
@@ -70,10 +73,10 @@ class Basis {
 };
 
 /// As many vectors in double precision as take the memory of a basis that is held in another one, with the field that is widened.
-int basis_in_doubles(int vectors, int block, int components, Precision stored);
+int basis_in_doubles(int vectors, int block, int components, Precision stored, int slices = 1);
 /// The same of what a device must hold of a basis of so many vectors in host memory: the fields that a task reads, and those of the next
 /// ones, which arrive meanwhile, and the sums of a rotation.
-int basis_on_device(int vectors, int block, int components, Precision stored);
+int basis_on_device(int vectors, int block, int components, Precision stored, int slices = 1);
 /// Bytes of so many vectors on a block.
 double basis_bytes(const runtime::Block& block, int components, int vectors);
 

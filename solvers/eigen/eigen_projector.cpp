@@ -9,11 +9,13 @@
 namespace quarkstar {
 
 EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values, Precision stored)
-    : values_(std::move(values)), basis_(lattice, parity, components, block_for(modes()), vectors_for(modes()), stored) {}
+    : values_(std::move(values)),
+      basis_(lattice, parity, components, block_for(modes(), lattice->slices()), vectors_for(modes(), lattice->slices()), stored) {}
 
 void EigenProjector::add(std::span<const HostField> vectors) {
-  const int n = static_cast<int>(vectors.size());
-  if (n < 1 || n != std::min(basis_.block(), modes() - basis_.count())) throw ShapeError("EigenProjector::add", "no such block of vectors");
+  const int fields = static_cast<int>(vectors.size()), n = fields / basis_.lattice()->slices();
+  if (n < 1 || fields != n * basis_.lattice()->slices() || n != std::min(basis_.block(), modes() - basis_.count()))
+    throw ShapeError("EigenProjector::add", "no such block of vectors");
   const runtime::Settled settled;
   const Field given = basis_.field(n);
   transfer::load(given, vectors);

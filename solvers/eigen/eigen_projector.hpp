@@ -3,6 +3,7 @@
 #include "solvers/eigen/basis.hpp"
 #include "solvers/projector.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,9 @@ namespace quarkstar {
 class EigenProjector : public Projector {
  public:
   /// A block of so many vectors is added at a time.
-  static int block_for(int modes) { return modes < Basis::most_block ? modes : Basis::most_block; }
+  static int block_for(int modes, int slices = 1) { return std::min(modes, Basis::most_block_for(slices)); }
   /// Vectors that it holds: whole blocks.
-  static int vectors_for(int modes) { return whole_blocks(modes, modes > 0 ? block_for(modes) : 1); }
+  static int vectors_for(int modes, int slices = 1) { return whole_blocks(modes, modes > 0 ? block_for(modes, slices) : 1); }
   /// values: lambda_i. stored: in which precision the vectors are held, which come by add().
   EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values,
                  Precision stored = Precision::double_);
@@ -26,7 +27,8 @@ class EigenProjector : public Projector {
   const std::vector<double>& values() const { return values_; }
   /// Behind the last mode there may be vectors that are zero.
   const Basis& vectors() const { return basis_; }
-  /// The next eigenvectors, normalised, on the whole lattice or this rank's part: block_for(modes()) of them, the last time what is left.
+  /// The next eigenvectors, normalised, on the whole lattice or this rank's part: block_for(modes(), slices) of them, the last time what is
+  /// left, with slices as Field::site_vectors() has them.
   void add(std::span<const HostField> vectors);
 
   int parity() const override { return basis_.parity(); }

@@ -51,13 +51,14 @@ int kept_for(const EigenSettings& settings) {
 }
 
 /// Fields besides the basis, and two more of its own.
-int fields_of_work(const EigenSettings& settings) {
+int fields_of_work(const EigenSettings& settings, int slices) {
   constexpr int work = 2 + 3 + 2 + 1;  // next, image; the filter's; the operator's images and its noise
-  return 2 * Basis::tile_for(settings.block) + work * settings.block;
+  return 2 * Basis::tile_for(settings.block, slices) + work * settings.block;
 }
 
 double dimension_of(const LinearOperator& a) {
-  return static_cast<double>(a.lattice()->sites_of_parity()) * (a.parity() == both_parities ? 2 : 1) * a.components();
+  return static_cast<double>(a.lattice()->sites_of_parity()) * (a.parity() == both_parities ? 2 : 1) * a.components() *
+         a.lattice()->slices();
 }
 
 /// <v, A v> / <v, v> of each vector. image: A v. Waits.
@@ -88,17 +89,18 @@ int basis_for(const EigenSettings& settings) {
   return whole_blocks(basis, settings.block);
 }
 
-int fields_on_device(const EigenSettings& settings, int components) {
-  return basis_on_device(basis_for(settings), settings.block, components, settings.basis_precision) + fields_of_work(settings);
+int fields_on_device(const EigenSettings& settings, int components, int slices) {
+  return basis_on_device(basis_for(settings), settings.block, components, settings.basis_precision, slices) +
+         fields_of_work(settings, slices);
 }
 
-int fields_for(const EigenSettings& settings, int components) {
-  const auto held = [&](int vectors) { return basis_in_doubles(vectors, settings.block, components, settings.basis_precision); };
+int fields_for(const EigenSettings& settings, int components, int slices) {
+  const auto held = [&](int vectors) { return basis_in_doubles(vectors, settings.block, components, settings.basis_precision, slices); };
   const int kept = kept_for(settings), sums = settings.basis_in_host_memory ? Basis::rotated_together : 1;
   const int rotation = held(basis_for(settings) + kept),
             refined = needs_refining(settings) ? held(kept) + whole_blocks(settings.modes, settings.block) + settings.block : 0;
-  return std::max(rotation, refined) + fields_of_work(settings) +
-         (settings.basis_precision == Precision::double_ ? 0 : sums * Basis::tile_for(settings.block)) + fields_of_break_even;
+  return std::max(rotation, refined) + fields_of_work(settings, slices) +
+         (settings.basis_precision == Precision::double_ ? 0 : sums * Basis::tile_for(settings.block, slices)) + fields_of_break_even;
 }
 
 std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda) {
@@ -109,12 +111,19 @@ std::vector<double> residuals_of(const Field& image, const Field& v, const PerVe
   return residuals;
 }
 
-void check_eigen(const EigenSettings& settings, double dimension) {
+void check_block(int block, int slices) {
+  const int most = Basis::most_block_for(slices);
+  if (block >= 1 && block <= most) return;
+  const std::string of_slices = slices > 1 ? fmt::format(" of {} slices", slices) : "";
+  throw Error(ErrorKind::input, Parameter("block"), fmt::format("{} vectors{}", block, of_slices),
+              most > 1 ? fmt::format("give 1 to {}", most) : "give 1");
+}
+
+void check_eigen(const EigenSettings& settings, double dimension, int slices) {
   const auto refuse = [](const char* parameter, const std::string& what, const std::string& remedy) {
     throw Error(ErrorKind::input, Parameter(parameter), what, remedy);
   };
-  if (settings.block < 1 || settings.block > Basis::most_block)
-    refuse("block", fmt::format("{} vectors", settings.block), fmt::format("give 1 to {}", Basis::most_block));
+  check_block(settings.block, slices);
   if (settings.modes < 1) refuse("modes", fmt::format("{} of them", settings.modes), "give a positive number");
   if (!(settings.tolerance > 0)) refuse("tol", fmt::format("tolerance {}", settings.tolerance), "give a positive number");
   if (settings.degree < 0 || settings.degree > most_degree)
@@ -154,7 +163,7 @@ BlockLanczos::BlockLanczos(LinearOperator& a, const EigenSettings& settings, Lin
       next_(a.field()),
       work_(a.field()),
       h_(SmallMatrix::Zero(basis_.capacity(), basis_.capacity())) {
-  check_eigen(settings, dimension_of(a));
+  check_eigen(settings, dimension_of(a), a.lattice()->slices());
   if (a.vectors() != settings.block) throw ShapeError("BlockLanczos", "an operator for another number of vectors than a block has");
   if (a.lattice()->precision() != Precision::double_) throw ShapeError("BlockLanczos", "arithmetic is in double precision");
 }

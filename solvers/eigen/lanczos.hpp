@@ -27,11 +27,13 @@ struct EigenSettings {
 int basis_for(const EigenSettings& settings);
 /// Fields of one vector and parity, of so many components, that a solve holds at its peak, or as many bytes, in fields of double precision:
 /// the basis twice while it is rotated, or what it keeps and the modes that are refined; and the work of filter and blocks.
-int fields_for(const EigenSettings& settings, int components);
+int fields_for(const EigenSettings& settings, int components, int slices = 1);
 /// Those of them that a device must hold where the basis is in host memory.
-int fields_on_device(const EigenSettings& settings, int components);
-/// Throws Error(input) naming the parameter for settings that make no sense on `dimension` components.
-void check_eigen(const EigenSettings& settings, double dimension);
+int fields_on_device(const EigenSettings& settings, int components, int slices = 1);
+/// Throws Error(input) naming the parameter for a block that there is no room for. slices: of a fifth dimension.
+void check_block(int block, int slices);
+/// The same for all settings, which may make no sense on `dimension` components.
+void check_eigen(const EigenSettings& settings, double dimension, int slices = 1);
 
 /// |A v - lambda v| / |v| of each vector. image: A v, of which the difference is left. Waits.
 std::vector<double> residuals_of(const Field& image, const Field& v, const PerVector& lambda);

@@ -49,18 +49,20 @@ inline std::vector<HostField> images_of(LinearOperator& a, std::vector<HostField
   return vectors;
 }
 
-/// `count` vectors of a Basis, or modes of a BlockLanczos that has converged, on the whole lattice.
+/// `count` vectors of a Basis, or modes of a BlockLanczos that has converged, on the whole lattice: of each all slices, one behind the
+/// other.
 template <class Vectors>
 std::vector<HostField> extracted(const Vectors& from, int count) {
   std::vector<HostField> all;
   for (int first = 0; first < count;) {
     const Field block = from.field();
     from.extract(block, first);
-    std::vector<HostField> host(static_cast<std::size_t>(block.vectors()),
+    std::vector<HostField> host(static_cast<std::size_t>(block.site_vectors()),
                                 HostField(block.components(), block.lattice()->decomposition().lattice()));
     transfer::store(host, block);
     runtime::Session::current().wait_all();
-    for (std::size_t v = 0; v < host.size() && first < count; ++v, ++first) all.push_back(std::move(host[v]));
+    for (int v = 0; v < block.vectors() && first < count; ++v, ++first)
+      for (int i = v; i < block.site_vectors(); i += block.vectors()) all.push_back(std::move(host[static_cast<std::size_t>(i)]));
   }
   return all;
 }

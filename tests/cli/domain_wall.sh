@@ -87,7 +87,45 @@ expect 2 'error: --m5: ' "${wall[@]}" --m5 2.5 --json x.json
 expect 2 'error: --b5: 3 numbers for 4 slices' "${moebius[@]}" --b5 1,1,1 --json x.json
 expect 2 'error: --b5: b5 means nothing for the action domain-wall' "${wall[@]}" --b5 1 --json x.json
 expect 2 'error: --kappa: kappa means nothing for the action domain-wall' "${wall[@]}" --kappa 0.1 --json x.json
-expect 2 'error: --action: domain-wall has a fifth dimension' eigen --gauge lattice.ildg --action domain-wall --modes 2 --out modes.h5
+
+# Modes: the same file on a cut and after kills, and solves that begin with it; what is refused.
+light=(--gauge lattice.ildg --action moebius --mass 0.02 --ls 4 --threads 1 --no-tune)
+eigen=(eigen "${light[@]}" --modes 12 --basis 32 --degree 10)
+expect 0 '^conjugate gradient for mass 0.02 to 1e-10: [0-9]+ iterations in .* without these modes, [0-9]+ in ' "${eigen[@]}" --out modes.h5
+expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1,1,1,2 --workers 2 --devices cpu
+cmp modes.h5 cut.h5 || die "another cut gives another file of modes"
+"${resumed[@]}" "${eigen[@]}" --out ranks.h5 > stdout.txt 2>&1 || { cat stdout.txt; die "modes on two ranks"; }
+cmp modes.h5 ranks.h5 || die "ranks give another file of modes"
+for ((attempt = 0; attempt < 20; ++attempt)); do
+  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
+  victim=$!
+  until [ -e killed.h5.restart ] || ! kill -0 $victim 2> /dev/null; do sleep 0.005; done
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+  [ ! -e killed.h5.restart ] || break
+  rm -f killed.h5
+done
+[ -e killed.h5.restart ] || die "no kill in 20 left a restart file"
+expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
+cmp modes.h5 killed.h5 || die "a solve for modes that was killed gives another file"
+expect 0 '^wrote single.h5' "${eigen[@]}" --end highest --store single --out single.h5
+solve=(solve "${light[@]}" --columns 0,1)
+expect 0 '^wrote plain.json' "${solve[@]}" --json plain.json
+expect 0 '^wrote deflated.json' "${solve[@]}" --json deflated.json --deflate modes.h5
+"${resumed[@]}" "${solve[@]}" --json ranks.json --deflate modes.h5 > stdout.txt 2>&1 || { cat stdout.txt; die "a solve with modes on two ranks"; }
+[ "$(iterations ranks.json)" = "$(iterations deflated.json)" ] || die "a solve with modes on two ranks takes $(iterations ranks.json) iterations, on one $(iterations deflated.json)"
+[ $((4 * $(iterations deflated.json))) -lt $((3 * $(iterations plain.json))) ] || die "modes save few iterations: $(iterations deflated.json) of $(iterations plain.json)"
+expect 2 'modes.h5: its eigenvectors are those of another .* ls 4 .* ls 6 ' "${solve[@]}" --ls 6 --json x.json --deflate modes.h5
+expect 2 'single.h5: its eigenvectors are those of another .*from its upper end' "${solve[@]}" --json x.json --deflate single.h5
+expect 0 'applications to blocks of 2,' eigen "${light[@]}" --ls 12 --modes 2 --tol 1e-4 --out twelve.h5
+expect 2 'error: --block: 4 vectors of 12 slices; give 1 to 2' eigen "${light[@]}" --ls 12 --block 4 --modes 2 --out x.h5
+expect 2 'error: --block: 0 vectors; give 1 to 16' eigen --gauge lattice.ildg --action naive --block 0 --modes 2 --out x.h5
+expect 2 'error: --ls: ' eigen "${light[@]}" --ls 34 --modes 2 --out x.h5
+expect 2 'error: --operator: gamma5, and moebius has a fifth dimension' eigen "${light[@]}" --operator gamma5 --modes 2 --out x.h5
+expect 2 'error: x.lime: SciDAC files have no vectors of five dimensions' eigen "${light[@]}" --modes 2 --out x.lime
+expect 2 'error: --cpu-memory: this solve needs .*fewer --modes' eigen "${light[@]}" --cpu-memory 20MiB --modes 100 --out x.h5
+expect 2 'error: --action: domain-wall has a fifth dimension' bench eigen --action domain-wall --lattice 4,4,4,4
+absent x.h5 x.h5.restart x.lime
 
 expect 0 'Domain wall Dslash' bench dslash --action domain-wall --lattice 4,4,4,4 --precision half --links 12 --nrhs 1 2 --repetitions 1 --array-mb 8 --no-tune
 expect 0 'cgnr' bench solver --action moebius --lattice 4,4,4,4 --precision half --links 12 --iterations 16 --repetitions 1 --array-mb 8 --no-tune

@@ -117,7 +117,7 @@ void eigenvectors(qs_gauge *gauge) {
   OK(qs_operator_create(gauge, "domain-wall", &slices, 1, &wall));
   qs_eigenvectors *modes = NULL, *again = NULL;
   qs_eigen_options options = {.struct_size = sizeof options, .modes = 8, .block = 2};
-  FAILS(QS_ERROR_INPUT, "fifth dimension", "action", qs_eigenvectors_compute(wall, &options, &modes));
+  FAILS(QS_ERROR_INPUT, "eigenvectors of five dimensions", "op", qs_eigenvectors_compute(wall, &options, &modes));
   options.window_high = NAN;
   FAILS(QS_ERROR_INPUT, "nan", "window-low", qs_eigenvectors_compute(op, &options, &modes));
   options.window_high = INFINITY;
