@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 common=(--gauge lattice.ildg --action naive --threads 1 --no-tune)
-eigen=(eigen "${common[@]}" --modes 12 --block 2 --basis 20 --degree 10)  # some fifty restarts, so that kills come between them
+eigen=(eigen "${common[@]}" --modes 12 --block 2 --basis 20 --degree 10)
 solve=(solve "${common[@]}" --mass 0.005 --columns 0 --tol 1e-10)
 iterations() { grep -o '"iterations": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*'; }
 
@@ -30,12 +30,16 @@ cmp modes.h5 cut.h5 || die "another cut gives another file"
 expect 0 '^wrote host.h5' "${eigen[@]}" --out host.h5 --json host.json --basis-memory host
 cmp modes.h5 host.h5 || die "--basis-memory host gives another file"
 grep -q '"basis_memory": "host"' host.json && grep -q '"basis_memory": "host"' cut.json || die "the JSON does not say that the basis of CPUs was in host memory"
+# A solve that takes a second on an idle machine, so that kills come before its end.
+expect 0 '^wrote' gauge generate large.ildg --lattice 8 8 8 8 --beta 6.0 --sweeps 4 --seed 7 --format ildg
+long=(eigen --gauge large.ildg --action naive --threads 1 --no-tune --modes 12 --block 2 --basis 28 --degree 20)
+expect 0 '^wrote whole.h5' "${long[@]}" --out whole.h5
 kills=0
 seed=${SEED:-$RANDOM}
 echo "seed $seed"
 RANDOM=$seed
 for number in 1 2 3 4 5 6 7 8 9 10; do
-  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
+  "$QUARKSTAR" "${long[@]}" --out killed.h5 > /dev/null 2>&1 &
   victim=$!
   while [ ! -e killed.h5.restart ] && kill -0 $victim 2> /dev/null; do sleep 0.02; done
   sleep "0.$(printf %03d $((RANDOM % 200)))"
@@ -43,8 +47,8 @@ for number in 1 2 3 4 5 6 7 8 9 10; do
   wait $victim 2> /dev/null || true
 done
 [ $kills -gt 0 ] || die "it was over before each of $number kills"
-expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
-cmp modes.h5 killed.h5 || die "a solve that was killed $kills times gives another file"
+expect 0 '^wrote killed.h5' "${long[@]}" --out killed.h5
+cmp whole.h5 killed.h5 || die "a solve that was killed $kills times gives another file"
 absent killed.h5.restart
 # What a job that was killed while it wrote has left goes with the next one.
 touch .killed.h5.restart.123-0.tmp
