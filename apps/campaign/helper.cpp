@@ -20,6 +20,10 @@
 namespace quarkstar::app::campaign {
 namespace {
 
+bool is_launched() {
+  return runtime::mpi::read_launch([](const char* name) -> const char* { return std::getenv(name); }).wants_mpi;
+}
+
 /// Whether CPUs own blocks beside GPUs, or are an island.
 bool cpus_solve(const CampaignPlan& plan, const runtime::Session& session) {
   return std::any_of(plan.quarks.begin(), plan.quarks.end(), [&](const QuarkPlan& quark) {
@@ -51,8 +55,7 @@ void use_own_workers(Campaign& campaign) {
 }
 
 std::string obstacle_to_helper(const Campaign& campaign) {
-  if (runtime::mpi::read_launch([](const char* name) -> const char* { return std::getenv(name); }).wants_mpi)
-    return "a launcher of MPI has started this program";
+  if (is_launched()) return "a launcher of MPI has started this program";
   if (campaign.propagators) return "propagators are written";
   if (!campaign.hadrons.empty()) return "hadrons are made of the propagators of two quarks";
   for (const Quark& quark : campaign.quarks) {
@@ -130,6 +133,19 @@ ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuratio
   } catch (const std::exception& error) {
     spdlog::warn("{}: rows of the helper are computed anew: {}", theirs.out, error.what());
     return {};
+  }
+}
+
+void forget_helper(const Campaign& campaign, const Journal& journal) {
+  const Campaign theirs = of_helper(campaign);
+  std::error_code error;
+  if (is_launched() || !std::filesystem::exists(theirs.journal(), error)) return;
+  try {
+    const Journal done(theirs.journal(), Journal::Mode::look);
+    if (!journal.has_all_rows_of(done)) return;  // a campaign of more configurations, quarks or sources may come back for them
+    std::filesystem::remove_all(theirs.out, error);
+  } catch (const std::exception& damage) {
+    spdlog::warn("{}: what the helper has left stays there: {}", theirs.out, damage.what());
   }
 }
 

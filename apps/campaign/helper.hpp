@@ -36,6 +36,9 @@ std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, con
 /// settings, counts as not done, with a warning; so does everything, without one, where the campaign cannot have a helper.
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal);
 
+/// Removes what the helper has left, once all rows in it are done here too. Nothing under a launcher of MPI.
+void forget_helper(const Campaign& campaign, const Journal& journal);
+
 /// The process, which ends with this, whatever it is at: its rows are on disk as soon as they are done, one that is not is lost. Where it
 /// fails a warning says so.
 class Helper {

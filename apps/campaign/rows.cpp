@@ -184,7 +184,8 @@ class CampaignRun {
     GaugeSummary summary;
     (void)checked(configuration, links)(plan_.quarks.front().solve.where.decomposition, summary);
     if (results_.links != theirs.links) {
-      spdlog::warn("{}: the helper's rows are of other links, and are computed anew", configuration.path);
+      if (std::exchange(other_links_of_, &configuration) != &configuration)
+        spdlog::warn("{}: the helper's rows are of other links, and are computed anew", configuration.path);
       return 0;
     }
     int rows = 0;
@@ -253,7 +254,8 @@ class CampaignRun {
       const auto last_missing = [&](const Configuration& configuration) -> const Source* {
         for (auto source = campaign_.sources.rbegin(); source != campaign_.sources.rend(); ++source) {
           const Row row = row_of(configuration, *planned.quark, *source);
-          const bool has_failed = theirs.failures().contains(row) || theirs.failures().contains({row.configuration, "", ""});
+          const bool has_failed = theirs.failures().contains(row) || theirs.failures().contains({row.configuration, row.quark, ""}) ||
+                                  theirs.failures().contains({row.configuration, "", ""});
           if (!theirs.is_done(row) && !journal_.is_done(row) && !tried.contains(row) && !has_failed) return &*source;
         }
         return nullptr;
@@ -453,7 +455,8 @@ class CampaignRun {
     bool by_helper = false;
   };
   std::vector<DoneRow> unwritten_;
-  int helped_ = 0;  ///< rows that the helper has done
+  int helped_ = 0;                                 ///< rows that the helper has done
+  const Configuration* other_links_of_ = nullptr;  ///< the last one whose links it has had otherwise
 };
 
 }  // namespace

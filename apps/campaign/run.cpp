@@ -84,14 +84,6 @@ std::vector<Failure> failures_of(const Campaign& campaign, const Journal& journa
   return failures;
 }
 
-/// Removes what the helper has left, once all of it is taken over.
-void forget_helper(const Campaign& campaign, const Journal& journal) {
-  const Campaign theirs = of_helper(campaign);
-  std::error_code error;
-  if (std::filesystem::exists(theirs.journal(), error) && journal.has_all_rows_of(Journal(theirs.journal(), Journal::Mode::look)))
-    std::filesystem::remove_all(theirs.out, error);
-}
-
 /// On the root: the campaign's own files.
 std::vector<std::string> write_summary(const Outcome& outcome) {
   const Campaign& campaign = outcome.campaign;
@@ -180,9 +172,9 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   }
   if (options.dry_run || !options.helper_of.empty()) return;
   outcome.failures = failures_of(campaign, journal);
+  if (outcome.failures.empty()) forget_helper(campaign, journal);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   job.on_root([&] {
-    forget_helper(campaign, journal);
     const std::vector<std::string> files = write_summary(outcome);
     if (listener.written) listener.written(files);
   });

@@ -47,15 +47,17 @@ expect 0 '^helper: 8 rows' run all.toml
 same all
 
 # With other settings, or damaged, they are computed.
-for what in settings damage; do
+for what in settings damage line; do
   rm -rf all && cp -r begun all
   case $what in
     settings) sed -i 's/"tol":1e-09/"tol":1e-08/' all/helper/journal.jsonl ;;
     damage) for seed in 2 3; do head -c 3000 begun/helper/configurations/lat.$seed.h5 > all/helper/configurations/lat.$seed.h5; done ;;
+    line) echo 'no JSON' >> all/helper/journal.jsonl ;;
   esac
   expect 0 '^wrote all/report.html' run all.toml
   [ "$(taken_over all)" = 0 ] || die "$what: rows were taken over"
   grep -q 'rows of the helper are computed anew' stderr.txt || { cat stderr.txt; die "$what: nothing was said"; }
+  [ $what != line ] || { grep -q 'what the helper has left stays there' stderr.txt || die "nothing was said of a damaged journal"; rm -r all/helper; }
   same all
 done
 

@@ -62,6 +62,22 @@ EOF
 else
   echo "skipped: pion_mass.py and golden-2.json ($data is not there)"
 fi
+# Every action: the residual history of a column has the command's bits.
+"$python" - "$QUARKSTAR" <<'EOF' || die "the command has other bits"
+import json, subprocess, sys, quarkstar as qs
+U = qs.read_gauge("lattice.ildg")
+for action in qs.actions():
+    settings = {"asqtad": {"u0": 0.9}}.get(action, {})  # the others have defaults
+    command = [sys.argv[1], "solve", "--gauge", "lattice.ildg", "--columns", "0", "--residual-history", "--json", "history.json", "--action", action]
+    for key, value in settings.items():
+        command += [f"--{key}", str(value)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    told = [float.fromhex(x) for x in json.load(open("history.json"))["solves"][0]["residual_history"]]
+    with qs.Operator(U, action, settings) as D:
+        D.propagator(point=(0, 0, 0, 0))
+        mine = list(D.history(0))
+    assert len(told) > 5 and mine == told, (action, len(mine), len(told), mine[:2], told[:2])
+EOF
 # Three-point functions: the bits of the command.
 expect 0 '^wrote three.json' solve --gauge lattice.ildg --kappa 0.12 --tol 1e-8 --threads 1 --source point:1,0,2,3 --three-points pion:4,0,0,1+proton_u:3 \
   --currents vector_t,axial,conserved --current-momenta 0,0,0+0,0,1 --sinks point+gaussian:1,4 --json three.json

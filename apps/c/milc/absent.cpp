@@ -48,3 +48,11 @@ QUARKSTAR_ABSENT(qudaCreateExtendedGaugeField, "keep fields in host memory")
 QUARKSTAR_ABSENT(qudaResidentExtendedGaugeField, "keep fields in host memory")
 QUARKSTAR_ABSENT(qudaSaveGaugeField, "keep fields in host memory")
 QUARKSTAR_ABSENT(qudaDestroyGaugeField, "keep fields in host memory")
+
+// Of quda.h, which MILC asks with WANT_EIG_GPU, wilson_flow and, in 2026, at its end.
+QUARKSTAR_ABSENT(newQudaGaugeParam, QUARKSTAR_LEAVE_OUT("WANT_EIG_GPU"))
+QUARKSTAR_ABSENT(newQudaInvertParam, QUARKSTAR_LEAVE_OUT("WANT_EIG_GPU"))
+QUARKSTAR_ABSENT(newQudaEigParam, QUARKSTAR_LEAVE_OUT("WANT_EIG_GPU"))
+QUARKSTAR_ABSENT(loadGaugeQuda, QUARKSTAR_LEAVE_OUT("WANT_EIG_GPU"))
+QUARKSTAR_ABSENT(eigensolveQuda, QUARKSTAR_LEAVE_OUT("WANT_EIG_GPU"))
+QUARKSTAR_ABSENT(flushPoolQuda, "leave the call out: there are no pools of memory to give up")

@@ -75,7 +75,7 @@ def _context_of(pointer: int, stream: int | None) -> c_void_p:
     return context
 
 
-class UnknownAddress(Exception):
+class UnknownAddress(MachineError):
     """Of no memory that CUDA's driver knows."""
 
 
