@@ -96,16 +96,7 @@ expect 0 '^wrote cut.h5' "${eigen[@]}" --out cut.h5 --blocks 1,1,1,2 --workers 2
 cmp modes.h5 cut.h5 || die "another cut gives another file of modes"
 "${resumed[@]}" "${eigen[@]}" --out ranks.h5 > stdout.txt 2>&1 || { cat stdout.txt; die "modes on two ranks"; }
 cmp modes.h5 ranks.h5 || die "ranks give another file of modes"
-for ((attempt = 0; attempt < 20; ++attempt)); do
-  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
-  victim=$!
-  until [ -e killed.h5.restart ] || ! kill -0 $victim 2> /dev/null; do sleep 0.005; done
-  kill -KILL $victim 2> /dev/null || true
-  wait $victim 2> /dev/null || true
-  [ ! -e killed.h5.restart ] || break
-  rm -f killed.h5
-done
-[ -e killed.h5.restart ] || die "no kill in 20 left a restart file"
+leave_restart_file killed.h5 "${eigen[@]}"
 expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
 cmp modes.h5 killed.h5 || die "a solve for modes that was killed gives another file"
 expect 0 '^wrote single.h5' "${eigen[@]}" --end highest --store single --out single.h5

@@ -34,16 +34,7 @@ for ((attempt = 0; kills < 10; ++attempt)); do
   fi
 done
 # And one that leaves a restart file for certain.
-for ((attempt = 0; attempt < 20; ++attempt)); do
-  "$QUARKSTAR" "${eigen[@]}" --out killed.h5 > /dev/null 2>&1 &
-  victim=$!
-  until [ -e killed.h5.restart ] || ! kill -0 $victim 2> /dev/null; do sleep 0.005; done
-  kill -KILL $victim 2> /dev/null || true
-  wait $victim 2> /dev/null || true
-  [ ! -e killed.h5.restart ] || break
-  rm -f killed.h5
-done
-[ -e killed.h5.restart ] || die "no kill in 20 left a restart file"
+leave_restart_file killed.h5 "${eigen[@]}"
 expect 0 '^wrote killed.h5' "${eigen[@]}" --out killed.h5
 cmp modes.h5 killed.h5 || die "a solve that was killed gives another file"
 absent killed.h5.restart

@@ -34,6 +34,22 @@ absent() {
   no_temporary_files
 }
 
+# leave_restart_file FILE ARGUMENT...: kills the command, which computes modes for FILE, once its restart file is there.
+leave_restart_file() {
+  local file=$1 attempt victim
+  shift
+  for ((attempt = 0; attempt < 20; ++attempt)); do
+    "$QUARKSTAR" "$@" --out "$file" > /dev/null 2>&1 &
+    victim=$!
+    until [ -e "$file.restart" ] || ! kill -0 $victim 2> /dev/null; do sleep 0.005; done
+    kill -KILL $victim 2> /dev/null || true
+    wait $victim 2> /dev/null || true
+    [ ! -e "$file.restart" ] || return 0
+    rm -f "$file"
+  done
+  die "no kill in 20 left a restart file"
+}
+
 # A small configuration, made once for a test.
 make_configuration() {
   expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 7 --format ildg
