@@ -14,6 +14,13 @@ struct SharedLoads {
   }
 };
 
+/// Starts a copy of 16 bytes from global to shared memory, and waits for all that this thread has started.
+__device__ __forceinline__ void start_copy(uint4* to, const uint4* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void wait_for_own_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 /// One barrier of copies that come again and again: in each phase a block's copying threads start theirs, and all threads wait for them. By
 /// the bulk copies of compute capability 9.0, else by copies of 16 bytes.
 class Arrival {

@@ -12,7 +12,10 @@ namespace quarkstar::stencil {
 /// GPU. The driver's `site` supplies
 ///   coefficient(values): values[vector], for these lanes;
 ///   with_x(body): calls body(reader) for x at this site, reader.component(c) being its components;
-///   with_record<Reals>(field, i, body): calls body(reader) for record i of Reals reals of a SiteField whose sites have Records of them.
+///   with_record<Reals, Records, Number>(field, i, body): calls body(reader) for record i of Reals reals of a SiteField whose sites have
+///   Records of them, the epilogue's field of that number.
+/// Records: what a site of its first field has, record_reals and records_per_site, and where it is, first_field(arguments), for drivers
+/// that read it once for several vectors; may be missing.
 struct LinearEpilogue {
   template <class F>
   struct Arguments {};

@@ -1,5 +1,6 @@
 #pragma once
 // GPU kernels of an epilogue: what it finds at a site, and the epilogue alone, without hops.
+#include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/field/storage.hpp"
 #include "codelets/stencil/arguments.hpp"
@@ -8,25 +9,29 @@
 
 namespace quarkstar::cuda {
 
-/// One vector at one site, as an epilogue sees it. Reals: of a vector; Chunked: stencil::Choice::chunked.
-template <class F, int Reals, bool Chunked>
+/// One vector at one site, as an epilogue sees it. Reals: of a vector; Chunked: stencil::Choice::chunked; Staged: records of the epilogue's
+/// first field are in shared memory.
+template <class F, int Reals, bool Chunked, bool Staged = false>
 struct SiteOfThread {
   using V = Lane<Real<F>>;
   const F* x;  ///< of all lanes of this outer site and vector
   std::size_t outer;
   int vector, lanes, lane;    ///< lanes: of vector fields
   int site_lanes, site_lane;  ///< of site fields; one where vectors are in lanes
+  const F* staged = nullptr;  ///< records of this outer site
 
   __device__ __forceinline__ V coefficient(const Real<F> (&values)[most_vectors]) const { return V{values[vector]}; }
   template <class Body>
   __device__ __forceinline__ void with_x(Body&& body) const {
     with_vector<StreamedLoads>(x, body);
   }
-  template <int RecordReals, int Records, class Body>
+  template <int RecordReals, int Records, int Number, class Body>
   __device__ __forceinline__ void with_record(const F* field, int i, Body&& body) const {
     constexpr int words = NumberFormat<F>::site_words(RecordReals);
-    with_words<CachedLoads, words>(field + (outer * Records + i) * static_cast<std::size_t>(words * site_lanes), site_lanes, site_lane,
-                                   body);
+    if constexpr (Staged && Number == 0) with_words<SharedLoads, words>(staged + i * words * site_lanes, site_lanes, site_lane, body);
+    else
+      with_words<CachedLoads, words>(field + (outer * Records + i) * static_cast<std::size_t>(words * site_lanes), site_lanes, site_lane,
+                                     body);
   }
 
   /// body(reader) for a vector like x.

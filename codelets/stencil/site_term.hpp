@@ -12,6 +12,7 @@ enum SiteTermForm : int { on_neither = 0, on_x = 1, on_hops = 2, on_both = 3 };
 /// an epilogue (stencil/run.hpp); apply(z, arguments, site): z <- S z.
 template <class Term>
 struct SiteTermEpilogue {
+  using Records = Term;
   static constexpr const char* name = Term::name;
   static constexpr double flops = Term::flops;
   template <class F>

@@ -22,7 +22,7 @@ struct SiteOfBlock {
   inline __attribute__((always_inline)) void with_x(Body&& body) const {
     body(site::SiteReader<F, V>(x_field + at, lanes));
   }
-  template <int Reals, int Records, class Body>
+  template <int Reals, int Records, int Number, class Body>
   inline __attribute__((always_inline)) void with_record(const F* field, int i, Body&& body) const {
     const std::size_t record = outer * Records + static_cast<std::size_t>(i);
     body(site::SiteReader<F, V>(field + record * static_cast<std::size_t>(NumberFormat<F>::site_words(Reals) * lanes) + lane0, lanes));

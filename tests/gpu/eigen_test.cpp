@@ -4,6 +4,7 @@
 #include "tests/gpu/support.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace eigen_test {
@@ -59,6 +60,25 @@ TEST_CASE("modes have the bits of a CPU on a GPU whose memory does not hold the 
       for (std::size_t v = 0; v < cpu.vectors.size(); ++v) CHECK(battery::same_bits(gpu.vectors[v], cpu.vectors[v]));
     }
   }
+}
+
+TEST_CASE("modes of five-dimensional operators have the bits of a CPU") {
+  QUARKSTAR_NEEDS_GPU("gpu eigenvectors of walls");
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 4, 4, 8};
+  for (const char* action : {"domain-wall", "moebius"})
+    for (const Precision precision : {Precision::double_, Precision::single}) {
+      INFO(std::string(action) << ", basis in " << name_of(precision));
+      const RunOperator made = kind_named(action).with_any_links(reference::near_unit_gauge(extents, seed, 0.4), {});
+      const EigenSettings settings{.modes = 5, .tolerance = 1e-7, .block = 2, .basis_precision = precision};
+      const Outcome cpu = solved({.cuda_workers = 0}, *made.action, extents, settings);
+      const Outcome gpu = solved({.cuda_workers = 1, .devices = "cuda"}, *made.action, extents, settings);
+      REQUIRE(cpu.result.converged);
+      CHECK(gpu.result.values == cpu.result.values);
+      CHECK(gpu.result.residuals == cpu.result.residuals);
+      REQUIRE(gpu.vectors.size() == cpu.vectors.size());
+      for (std::size_t v = 0; v < cpu.vectors.size(); ++v) CHECK(battery::same_bits(gpu.vectors[v], cpu.vectors[v]));
+    }
 }
 
 TEST_CASE("modes of gamma_5 M have the bits of a CPU") {

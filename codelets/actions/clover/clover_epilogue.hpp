@@ -36,11 +36,16 @@ QUARKSTAR_HD void packed_times(site::Complex<V> (&y)[6], const Reader& p, const 
 struct CloverTerm {
   static constexpr const char* name = "clover";
   static constexpr double flops = 504, twist_flops = 48;
+  static constexpr int record_reals = block_reals, records_per_site = blocks_per_site;
   template <class F>
   struct Arguments {
     const F *p, *q;  ///< [outer site][block][word][lane]; nullptr where there is none
     Real<F> t[most_vectors];
   };
+  template <class F>
+  static QUARKSTAR_HD const F* first_field(const Arguments<F>& a) {
+    return a.p;
+  }
   template <class F, class Task, class Fields>
   static void complete(Arguments<F>& a, const Task& task, const Fields& fields, std::size_t sites_before) {
     const std::size_t before = sites_before * blocks_per_site * static_cast<std::size_t>(NumberFormat<F>::site_words(block_reals));
@@ -59,16 +64,17 @@ struct CloverTerm {
         else z[c] = {fma(t, w.im, w.re), fnma(t, w.re, w.im)};
       });
     const V of_block[blocks_per_site] = {t, -t};
-    if (a.q != nullptr) site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block>(z, a.q, zero, site); });
-    site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block>(z, a.p, of_block[block], site); });
+    if (a.q != nullptr)
+      site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block, 1>(z, a.q, zero, site); });
+    site::unroll<blocks_per_site>([&](auto block) QUARKSTAR_INLINE_LAMBDA { times_block<block, 0>(z, a.p, of_block[block], site); });
   }
 
  private:
-  template <int Block, class V, class F, class Site>
+  template <int Block, int Number, class V, class F, class Site>
   static QUARKSTAR_HD void times_block(site::Complex<V> (&z)[12], const F* field, const V& t, const Site& site) {
     site::Complex<V> w[6], y[6];
     site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { w[c] = z[6 * Block + c]; });
-    site.template with_record<block_reals, blocks_per_site>(
+    site.template with_record<block_reals, blocks_per_site, Number>(
         field, Block, [&](const auto& packed) QUARKSTAR_INLINE_LAMBDA { packed_times(y, packed, t, w); });
     site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[6 * Block + c] = y[c]; });
   }

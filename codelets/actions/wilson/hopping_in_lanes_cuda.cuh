@@ -123,7 +123,7 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
   const int vectors = choice.vectors_in_lanes, groups = arguments.vectors / vectors;
   const auto consider = [&](auto of_group, auto reals, auto directions) {
     if (vectors != of_group || choice.link_reals != reals) return;
-    if (has_all_kernels<Epilogue> && edged != (directions != no_directions)) return;
+    if (edged != (directions != no_directions)) return;
     started = true;
     constexpr std::int64_t at_a_time = tile_sites<F, of_group>;
     const std::int64_t all_tiles = (count + at_a_time - 1) / at_a_time,
@@ -137,7 +137,7 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
-      if constexpr (has_all_kernels<Epilogue>) consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
+      consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
       consider(of_group, reals, std::integral_constant<unsigned, all_directions>{});
     };
     over_edges(site::Index<18>{});
