@@ -116,6 +116,16 @@ std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, con
   return std::nullopt;
 }
 
+const HelpfulRow* best_of(std::span<const HelpfulRow> rows, double left) {
+  double most = 0;
+  for (const HelpfulRow& row : rows)
+    if (row.seconds < left) most = std::max(most, row.gain);
+  const HelpfulRow* best = nullptr;
+  for (const HelpfulRow& row : rows)
+    if (row.seconds < left && row.gain >= 0.8 * most && (best == nullptr || row.seconds < best->seconds)) best = &row;
+  return best;
+}
+
 ConfigurationResults rows_of_helper(const Campaign& campaign, const Configuration& configuration, const Journal& journal) {
   const Campaign theirs = of_helper(campaign);
   try {

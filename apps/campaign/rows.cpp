@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -204,15 +205,7 @@ class CampaignRun {
     return rows;
   }
 
-  /// A row that a helper may begin, and what it gains.
-  struct HelpfulRow {
-    const Configuration* configuration = nullptr;
-    const Quark* quark = nullptr;
-    const Source* source = nullptr;
-    double gain = 0;
-  };
-
-  /// As a helper: rows one after the other, those of the quark with the largest gain first, from the last configuration and source back.
+  /// As a helper: rows one after the other, of the quark that best_of() chooses, from the last configuration and source back.
   void help() {
     Campaign helped = campaign_;
     helped.out = options_.helper_of;
@@ -247,8 +240,16 @@ class CampaignRun {
   /// No source: none is left. Nothing: it is not known yet.
   std::optional<HelpfulRow> next_to_help(const Campaign& helped, const std::set<Row>& tried) {
     const Journal theirs(helped.journal(), Journal::Mode::look);
-    HelpfulRow best;
+    std::vector<HelpfulRow> rows;
+    double left = 0;
     bool waits = false;
+    for (const Quark& quark : campaign_.quarks)
+      for (const Configuration& configuration : campaign_.configurations)
+        for (const Source& source : campaign_.sources) {
+          const Row row = row_of(configuration, quark, source);
+          if (!theirs.is_done(row) && !journal_.is_done(row))
+            left += theirs.seconds_of(quark.name).value_or(std::numeric_limits<double>::infinity());
+        }
     for (QuarkPlan& planned : plan_.quarks) {
       if (!fills_groups(planned)) continue;
       const auto last_missing = [&](const Configuration& configuration) -> const Source* {
@@ -266,10 +267,11 @@ class CampaignRun {
       if (const std::optional<double> now = journal_.seconds_of(planned.quark->name)) planned.seconds_a_row = now;
       const std::optional<double> gain = gain_of(helped, theirs, planned);
       waits = waits || !gain;
-      if (gain && *gain > best.gain) best = {&*last, planned.quark, last_missing(*last), *gain};
+      if (gain) rows.push_back({&*last, planned.quark, last_missing(*last), *gain, *theirs.seconds_of(planned.quark->name) / *gain});
     }
-    if (best.source == nullptr && waits) return std::nullopt;
-    return best;
+    const HelpfulRow* const best = best_of(rows, left);
+    if (best == nullptr && waits) return std::nullopt;
+    return best != nullptr ? *best : HelpfulRow{};
   }
 
   /// The missing rows of a quark, and those of hadrons that it completes: how many are done.

@@ -1,6 +1,7 @@
 // Parts of campaigns alone: jackknife, effective masses, files of results, texts.
 #include "apps/campaign/averages.hpp"
 #include "apps/campaign/campaign.hpp"
+#include "apps/campaign/helper.hpp"
 #include "apps/campaign/plan.hpp"
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
@@ -181,6 +182,20 @@ TEST_CASE("remedies name keys where commands have flags") {
   CHECK(campaign::with_keys("raise --max-iterations") == "raise `max-iterations`");
   CHECK(campaign::with_keys("./bootstrap build --cuda-architectures LIST -- a --") ==
         "./bootstrap build --cuda-architectures LIST -- a --");
+}
+
+TEST_CASE("a helper begins rows that it ends in time, and short ones where they gain as much") {
+  const campaign::HelpfulRow light{.gain = 0.016, .seconds = 46}, heavy{.gain = 0.015, .seconds = 16}, poor{.gain = 0.01, .seconds = 5};
+  const auto seconds_of_best = [](std::vector<campaign::HelpfulRow> rows, double left) {
+    const campaign::HelpfulRow* const best = campaign::best_of(rows, left);
+    return best != nullptr ? best->seconds : 0;
+  };
+  CHECK(seconds_of_best({light, heavy, poor}, 100) == 16);
+  CHECK(seconds_of_best({light, poor}, 100) == 46);
+  CHECK(seconds_of_best({light, poor}, 40) == 5);
+  CHECK(seconds_of_best({light, heavy, poor}, 10) == 5);
+  CHECK(seconds_of_best({light, heavy, poor}, 3) == 0);
+  CHECK(seconds_of_best({}, 100) == 0);
 }
 
 TEST_CASE("durations in words") {
