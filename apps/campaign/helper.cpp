@@ -116,13 +116,13 @@ std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, con
   return std::nullopt;
 }
 
-const HelpfulRow* best_of(std::span<const HelpfulRow> rows, double left) {
+const HelpfulRow* best_of(std::span<const HelpfulRow> rows) {
   double most = 0;
   for (const HelpfulRow& row : rows)
-    if (row.seconds < left) most = std::max(most, row.gain);
+    if (row.seconds < row.left) most = std::max(most, row.gain);
   const HelpfulRow* best = nullptr;
   for (const HelpfulRow& row : rows)
-    if (row.seconds < left && row.gain >= 0.8 * most && (best == nullptr || row.seconds < best->seconds)) best = &row;
+    if (row.seconds < row.left && row.gain >= 0.8 * most && (best == nullptr || row.seconds < best->seconds)) best = &row;
   return best;
 }
 

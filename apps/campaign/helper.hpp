@@ -33,17 +33,17 @@ bool fills_groups(const QuarkPlan& quark);
 /// Dslash for as many iterations as the campaign's rows took. Nothing where the campaign has no row yet.
 std::optional<double> gain_of(const Campaign& helped, const Journal& theirs, const QuarkPlan& own);
 
-/// A row that a helper may begin: what it gains, as gain_of(), and the helper's seconds for it.
+/// A row that a helper may begin: what it gains, as gain_of(), the helper's seconds for it, and those until the campaign comes there.
 struct HelpfulRow {
   const Configuration* configuration = nullptr;
   const Quark* quark = nullptr;
   const Source* source = nullptr;
-  double gain = 0, seconds = 0;
+  double gain = 0, seconds = 0, left = 0;
 };
 
-/// The one that it begins, where the campaign comes to the last of its rows in `left` seconds; nullptr: none would be done by then. Of
-/// those that gain four fifths of the most, the shortest: what is not done when the campaign ends is lost.
-const HelpfulRow* best_of(std::span<const HelpfulRow> rows, double left);
+/// The one that it begins; nullptr: none would be done in time. Of those that gain four fifths of the most, the shortest: what is not done
+/// when the campaign ends is lost.
+const HelpfulRow* best_of(std::span<const HelpfulRow> rows);
 
 /// What it has done of a configuration that is not in the journal of the campaign. What cannot be read, and what was computed with other
 /// settings, counts as not done, with a warning; so does everything, without one, where the campaign cannot have a helper.

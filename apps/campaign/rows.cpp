@@ -240,36 +240,37 @@ class CampaignRun {
   /// No source: none is left. Nothing: it is not known yet.
   std::optional<HelpfulRow> next_to_help(const Campaign& helped, const std::set<Row>& tried) {
     const Journal theirs(helped.journal(), Journal::Mode::look);
+    const auto is_open = [&](const Row& row) {
+      const std::map<Row, std::string>& failed = theirs.failures();
+      return !theirs.is_done(row) && !journal_.is_done(row) && !failed.contains(row) &&
+             !failed.contains({row.configuration, row.quark, ""}) && !failed.contains({row.configuration, "", ""});
+    };
     std::vector<HelpfulRow> rows;
-    double left = 0;
     bool waits = false;
-    for (const Quark& quark : campaign_.quarks)
-      for (const Configuration& configuration : campaign_.configurations)
-        for (const Source& source : campaign_.sources) {
-          const Row row = row_of(configuration, quark, source);
-          if (!theirs.is_done(row) && !journal_.is_done(row))
-            left += theirs.seconds_of(quark.name).value_or(std::numeric_limits<double>::infinity());
-        }
     for (QuarkPlan& planned : plan_.quarks) {
       if (!fills_groups(planned)) continue;
-      const auto last_missing = [&](const Configuration& configuration) -> const Source* {
-        for (auto source = campaign_.sources.rbegin(); source != campaign_.sources.rend(); ++source) {
-          const Row row = row_of(configuration, *planned.quark, *source);
-          const bool has_failed = theirs.failures().contains(row) || theirs.failures().contains({row.configuration, row.quark, ""}) ||
-                                  theirs.failures().contains({row.configuration, "", ""});
-          if (!theirs.is_done(row) && !journal_.is_done(row) && !tried.contains(row) && !has_failed) return &*source;
-        }
-        return nullptr;
-      };
-      const auto last = std::find_if(campaign_.configurations.rbegin(), campaign_.configurations.rend(),
-                                     [&](const Configuration& configuration) { return last_missing(configuration) != nullptr; });
-      if (last == campaign_.configurations.rend()) continue;
       if (const std::optional<double> now = journal_.seconds_of(planned.quark->name)) planned.seconds_a_row = now;
-      const std::optional<double> gain = gain_of(helped, theirs, planned);
+      const std::optional<double> seconds = theirs.seconds_of(planned.quark->name), gain = gain_of(helped, theirs, planned);
+      HelpfulRow last;
+      double left = 0;  // until the campaign comes to the rows of this quark on the last configuration that has one
+      double before = 0;
+      for (const Configuration& configuration : campaign_.configurations)
+        for (const Quark& quark : campaign_.quarks) {
+          const bool own = &quark == planned.quark;
+          if (own) left = before;
+          for (const Source& source : campaign_.sources) {
+            const Row row = row_of(configuration, quark, source);
+            if (!is_open(row)) continue;
+            before += theirs.seconds_of(quark.name).value_or(std::numeric_limits<double>::infinity());
+            if (own && !tried.contains(row)) last = {&configuration, &quark, &source, gain.value_or(0), 0, left};
+          }
+        }
+      if (last.source == nullptr) continue;
       waits = waits || !gain;
-      if (gain) rows.push_back({&*last, planned.quark, last_missing(*last), *gain, *theirs.seconds_of(planned.quark->name) / *gain});
+      if (gain) last.seconds = *seconds / *gain;
+      if (gain) rows.push_back(last);
     }
-    const HelpfulRow* const best = best_of(rows, left);
+    const HelpfulRow* const best = best_of(rows);
     if (best == nullptr && waits) return std::nullopt;
     return best != nullptr ? *best : HelpfulRow{};
   }

@@ -9,7 +9,7 @@ namespace quarkstar::stencil {
 enum SiteTermForm : int { on_neither = 0, on_x = 1, on_hops = 2, on_both = 3 };
 
 /// out_v = [S_v] diagonal_v x_v + [S_v] scale_v r_v. Term: name, flops; Arguments<F> and complete<F>(arguments, task, fields, before) as of
-/// an epilogue (stencil/run.hpp); apply(z, arguments, site): z <- S z.
+/// an epilogue (stencil/run.hpp); apply(z, arguments, site): z <- S z; Records as an epilogue's, where it has fields.
 template <class Term>
 struct SiteTermEpilogue {
   using Records = Term;

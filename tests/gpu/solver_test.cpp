@@ -1,4 +1,5 @@
 // Whole solves on GPUs: the residual history and the solution have the CPU's bits.
+#include "codelets/actions/clover/action.hpp"
 #include "runtime/system/switch_variable.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/together_support.hpp"
@@ -59,12 +60,13 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
       }
 }
 
-TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as many single solves on the CPU") {
+TEST_CASE("Wilson and clover solves on a GPU: several right-hand sides have the bits of as many single solves on the CPU") {
   QUARKSTAR_NEEDS_GPU("gpu Wilson right-hand sides");
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
-  const wilson::Action action(gauge, {0.12, {}, antiperiodic_in_time});
+  const wilson::Action wilson_action(gauge, {0.12, {}, antiperiodic_in_time});
+  const clover::Action clover_action(gauge, {0.12, {}, antiperiodic_in_time}, {.csw = 1.1});
   constexpr std::size_t most = 16;
   std::vector<HostField> sources;
   std::vector<double> kappas;  // unlike, so that right-hand sides stop at different iterations
@@ -72,14 +74,15 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
     sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 21 + v)));
     kappas.push_back(0.1 + 0.002 * static_cast<double>(5 * v % most));
   }
-  for (const std::string& solver : solver_names(false))
+  const std::vector<double> same(most, 0.12);  // clover has one
+  const auto compare = [&](const Action& action, std::span<const double> masses, const std::string& solver) {
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       const SolverSettings settings = battery::settings_of(solver, precision);
       std::vector<battery::TogetherOutcome> alone;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         Solver single(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), action, settings);
-        for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(single, {&sources[v], 1}, {&kappas[v], 1}));
+        for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(single, {&sources[v], 1}, masses.subspan(v, 1)));
       }
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
@@ -87,8 +90,7 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
         for (const auto& [in_lanes, n] : layouts) {
           if (in_lanes > 1 && precision == Precision::half) continue;
           Solver together(runtime::Decomposition(lattice, blocks, gpu.block_owners()), action, settings, {.vectors_in_lanes = in_lanes});
-          const battery::TogetherOutcome outcome =
-              battery::solve_together(together, std::span(sources).first(n), std::span(kappas).first(n));
+          const battery::TogetherOutcome outcome = battery::solve_together(together, std::span(sources).first(n), masses.first(n));
           for (std::size_t v = 0; v < n; ++v) {
             INFO(solver << " " << name_of(precision) << " blocks " << blocks[2] << blocks[3] << " vectors " << n << ", in lanes "
                         << in_lanes << ", number " << v);
@@ -98,6 +100,9 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
         }
       }
     }
+  };
+  for (const std::string& solver : solver_names(false)) compare(wilson_action, kappas, solver);
+  compare(clover_action, same, "bicgstab");
 }
 
 TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {

@@ -187,7 +187,8 @@ TEST_CASE("remedies name keys where commands have flags") {
 TEST_CASE("a helper begins rows that it ends in time, and short ones where they gain as much") {
   const campaign::HelpfulRow light{.gain = 0.016, .seconds = 46}, heavy{.gain = 0.015, .seconds = 16}, poor{.gain = 0.01, .seconds = 5};
   const auto seconds_of_best = [](std::vector<campaign::HelpfulRow> rows, double left) {
-    const campaign::HelpfulRow* const best = campaign::best_of(rows, left);
+    for (campaign::HelpfulRow& row : rows) row.left = left;
+    const campaign::HelpfulRow* const best = campaign::best_of(rows);
     return best != nullptr ? best->seconds : 0;
   };
   CHECK(seconds_of_best({light, heavy, poor}, 100) == 16);

@@ -57,9 +57,12 @@ struct LinksInMemory {
   static constexpr int words = NumberFormat<F>::link_words(Reals);
   const F* links;
   int lane;
+  __device__ __forceinline__ void load(F (&of_link)[words], int direction) const {
+    load_words<link_chunk<F, Reals, Chunked>, 0, Loads>(of_link, links + direction * (words * W), W, lane);
+  }
   __device__ __forceinline__ void load(site::Link<V>& u, int direction) const {
     F of_link[words];
-    load_words<link_chunk<F, Reals, Chunked>, 0, Loads>(of_link, links + direction * (words * W), W, lane);
+    load(of_link, direction);
     site::load_link<F, Reals, site::PlainLoads>(u, of_link, 1);
   }
 };
@@ -91,7 +94,8 @@ struct LinksOfBlock {
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
 /// the compiler can load one direction's data while it computes another (twice as fast). Links: load(u, direction).
-/// Sign: 1 or -1 as `sign`, which is not read then, or 0. AnyEntries: `entries` may lie in shared memory.
+/// Sign: 1 or -1 as `sign`, which is not read then, or 0. AnyEntries: `entries` may lie elsewhere than in global
+/// memory.
 template <class F, int W, unsigned Edged, bool Chunked, class Links, int Sign = 0, bool AnyEntries = false>
 struct CudaNeighbours {
   using T = Real<F>;
@@ -227,7 +231,7 @@ constexpr int words_of_records() {
   else return 0;
 }
 /// Whether they come to shared memory, for all vectors of a block, while it puts links together (one H200, 32^4, clover, half precision, 8
-/// and 12 right-hand sides: 4 to 9 % faster).
+/// and 12 right-hand sides: 3 to 8 % faster).
 template <class Epilogue, class F, bool Chunked, bool Alone>
 inline constexpr bool stages_records = shares_links<F, Alone>&& Chunked&& words_of_records<Epilogue, F, 1>() > 0;
 
@@ -294,9 +298,14 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
       auto* const records = reinterpret_cast<F*>(exchange + a.sums.count(1) * static_cast<int>(blockDim.x * blockDim.y * blockDim.z));
       return records + static_cast<int>(z) * words_of_records<Epilogue, F, W>();
     };
+    // Where the block puts links together, entries of neighbours come meanwhile (3 % faster with two and four right-hand sides; slower, by
+    // as much, where records come, too).
+    constexpr bool entries_ahead = shares && !stages;
+    std::uint32_t ahead[8];
+    if constexpr (entries_ahead) site::unroll<8>([&](auto d) { ahead[d] = __ldg(a.neighbours + outer * 8 + d); });
     const auto compute = [&](const auto& links) {
-      CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>, Sign> neighbours{
-          a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
+      CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>, Sign, entries_ahead> neighbours{
+          a, entries_ahead ? ahead : a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
       const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
@@ -315,18 +324,29 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
                        reinterpret_cast<const uint4*>(field + outer * words + word));
         }
       }
-      // Each thread puts the links of some directions together, for all vectors of its lane.
+      // Each thread puts the links of some directions together, for all vectors of its lane; all of them come before it begins (one H200,
+      // two right-hand sides: 6 % faster).
       __shared__ SharedLinks shared;
-      const int shared_lane = static_cast<int>(threadIdx.z) * W + lane;
-      for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
-        site::Link<V> u;
-        stored.load(u, d);
-        site::unroll<4>([&](auto pair) {
-          const site::Complex<V>&one = u[2 * pair / 3][2 * pair % 3], &two = u[(2 * pair + 1) / 3][(2 * pair + 1) % 3];
-          shared.pairs[d][pair][shared_lane] = {one.re.v, one.im.v, two.re.v, two.im.v};
-        });
-        shared.last[d][shared_lane] = {u[2][2].re.v, u[2][2].im.v};
-      }
+      const int shared_lane = static_cast<int>(threadIdx.z) * W + lane, apart = static_cast<int>(blockDim.y);
+      const auto share_links = [&](auto at_once) {
+        for (int first = static_cast<int>(threadIdx.y); first < 8; first += at_once * apart) {
+          F words[at_once][decltype(stored)::words];
+          site::unroll<at_once>([&](auto k) { stored.load(words[k], first + k * apart); });
+          site::unroll<at_once>([&](auto k) {
+            site::Link<V> u;
+            site::load_link<F, Reals, site::PlainLoads>(u, words[k], 1);
+            const int d = first + k * apart;
+            site::unroll<4>([&](auto pair) {
+              const site::Complex<V>&one = u[2 * pair / 3][2 * pair % 3], &two = u[(2 * pair + 1) / 3][(2 * pair + 1) % 3];
+              shared.pairs[d][pair][shared_lane] = {one.re.v, one.im.v, two.re.v, two.im.v};
+            });
+            shared.last[d][shared_lane] = {u[2][2].re.v, u[2][2].im.v};
+          });
+        }
+      };
+      if (apart == 2) share_links(site::Index<4>{});
+      else if (apart == 4) share_links(site::Index<2>{});
+      else share_links(site::Index<1>{});
       if constexpr (stages) wait_for_own_copies();
       __syncthreads();
       if (wanted) compute(LinksOfBlock{&shared, shared_lane});
