@@ -267,8 +267,10 @@ class CampaignRun {
         }
       if (last.source == nullptr) continue;
       waits = waits || !gain;
-      if (gain) last.seconds = *seconds / *gain;
-      if (gain) rows.push_back(last);
+      if (!gain) continue;
+      last.seconds = *seconds / *gain;
+      if (!planned.seconds_a_row) last.left = std::numeric_limits<double>::infinity();  // its first row shows how long one takes
+      rows.push_back(last);
     }
     const HelpfulRow* const best = best_of(rows);
     if (best == nullptr && waits) return std::nullopt;

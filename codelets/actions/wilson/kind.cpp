@@ -63,10 +63,9 @@ WilsonKind::WilsonKind() {
   face = {12, false};  // a half spinor
   flops = 1320;
   link_reals = {18, 12, 8};
-  settings = {
-      kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
-      anisotropy_setting("nu", "NU", "Wilson-type actions, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
-      anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
+  settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
+              anisotropy_setting("nu", "NU", "Wilson-type actions, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
+              anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
   solver_settings = {"schur",     "restart",      "schwarz-block",  "schwarz-steps",   "inner-solver", "inner-steps",
                      "aggregate", "null-vectors", "smoother-steps", "coarse-steps",    "setup-steps",  "setup-cycles",
                      "levels",    "cycle-steps",  "no-fallback",    "multigrid-setup", "recycle"};
