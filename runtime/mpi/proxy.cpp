@@ -11,28 +11,23 @@
 namespace quarkstar::runtime::mpi {
 
 struct Proxy::Native {
-  /// A persistent request.
-  class Persistent {
-   public:
-    explicit Persistent(MPI_Request request) : request_(request) {}
-    void start() { check(MPI_Start(&request_), "face between GPUs of two hosts"); }
-    bool done() {
-      int complete = 0;
-      check(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "face between GPUs of two hosts");
-      return complete != 0;
-    }
-
-   private:
-    MPI_Request request_;  ///< the library's object stays the same
-  };
-
   Job& job;
   MPI_Comm communicator = MPI_COMM_NULL;
   Tags tags{32767};
   std::mutex adding{};  ///< a main thread adds while the thread of messages goes through them
-  std::vector<ProxySend<Persistent>> sends{};
-  std::vector<ProxyReceive<Persistent>> receives{};
-  std::vector<MPI_Request> of_receives{}, of_sends{};
+  std::vector<ProxyEnd> ends{};
+  std::vector<MPI_Request> requests{};  ///< persistent, of each end
+  std::vector<int> ended{};             ///< room for their numbers
+
+  template <class Make>
+  void add(const ProxyEnd& end, const char* what, Make&& make) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    call_mpi(job, [&] { check(make(&request), what); });
+    const std::lock_guard lock(adding);
+    ends.push_back(end);
+    requests.push_back(request);
+    ended.push_back(0);
+  }
 };
 
 Proxy::Proxy(Job& job) : native_(new Native{job}) {
@@ -53,16 +48,13 @@ Proxy::~Proxy() {
   Native& n = *native_;
   try {
     call_mpi(n.job, [&] {
-      for (MPI_Request& request : n.of_receives) {
-        int inactive = 0;
-        MPI_Test(&request, &inactive, MPI_STATUS_IGNORE);
-        if (inactive == 0) {
-          MPI_Cancel(&request);
-          MPI_Wait(&request, MPI_STATUS_IGNORE);
+      for (std::size_t i = 0; i < n.requests.size(); ++i) {
+        if (!n.ends[i].sends && n.ends[i].running) {
+          MPI_Cancel(&n.requests[i]);
+          MPI_Wait(&n.requests[i], MPI_STATUS_IGNORE);
         }
-        MPI_Request_free(&request);
+        MPI_Request_free(&n.requests[i]);
       }
-      for (MPI_Request& request : n.of_sends) MPI_Request_free(&request);
       MPI_Comm_free(&n.communicator);
     });
   } catch (const std::exception&) {  // of MPI: nothing is on its way any more
@@ -72,37 +64,37 @@ Proxy::~Proxy() {
 int Proxy::reserve_tags(int count) { return native_->tags.reserve(count); }
 
 void Proxy::add_send(const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room) {
-  Native& n = *native_;
-  MPI_Request request = MPI_REQUEST_NULL;
-  call_mpi(n.job,
-           [&] { check(MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, n.communicator, &request), "MPI_Send_init"); });
-  const std::lock_guard lock(n.adding);
-  n.of_sends.push_back(request);
-  n.sends.emplace_back(written, room, Native::Persistent(request));
+  native_->add({true, written, room}, "MPI_Send_init", [&](MPI_Request* request) {
+    return MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, native_->communicator, request);
+  });
 }
 
 void Proxy::add_receive(void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed) {
-  Native& n = *native_;
-  MPI_Request request = MPI_REQUEST_NULL;
-  call_mpi(n.job,
-           [&] { check(MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, n.communicator, &request), "MPI_Recv_init"); });
-  const std::lock_guard lock(n.adding);
-  n.of_receives.push_back(request);
-  n.receives.emplace_back(arrived, consumed, Native::Persistent(request));
+  native_->add({false, consumed, arrived}, "MPI_Recv_init", [&](MPI_Request* request) {
+    return MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, native_->communicator, request);
+  });
 }
 
 bool Proxy::advance() {
+  constexpr const char* what = "face between GPUs of two hosts";
   Native& n = *native_;
   const std::lock_guard lock(n.adding);
   bool moved = false;
-  for (auto& receive : n.receives) moved = receive.advance() || moved;
-  for (auto& send : n.sends) moved = send.advance() || moved;
-  return moved;
+  for (std::size_t i = 0; i < n.ends.size(); ++i) {
+    if (!n.ends[i].may_start()) continue;
+    check(MPI_Start(&n.requests[i]), what);
+    moved = n.ends[i].running = true;
+  }
+  int count = 0;
+  check(MPI_Testsome(static_cast<int>(n.requests.size()), n.requests.data(), &count, n.ended.data(), MPI_STATUSES_IGNORE), what);
+  if (count == MPI_UNDEFINED) return moved;  // nothing is under way
+  for (int i = 0; i < count; ++i) n.ends[static_cast<std::size_t>(n.ended[static_cast<std::size_t>(i)])].end();
+  return moved || count > 0;
 }
 
 bool Proxy::at_rest() const {
   const std::lock_guard lock(native_->adding);
-  return std::all_of(native_->sends.begin(), native_->sends.end(), [](const auto& send) { return send.at_rest(); });
+  return std::all_of(native_->ends.begin(), native_->ends.end(), [](const ProxyEnd& end) { return end.at_rest(); });
 }
 
 }  // namespace quarkstar::runtime::mpi
