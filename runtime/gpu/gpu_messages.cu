@@ -55,7 +55,8 @@ struct Incoming {
   static __device__ GpuFlag* told(const Mailbox& m, unsigned p) { return m.consumed + p; }
 };
 
-constexpr int relay_threads = 512, words_in_flight = 8, most_relay_blocks = 2;
+constexpr int relay_threads = 512, words_in_flight = 8;
+constexpr std::size_t most_relay_blocks = 2;
 
 /// Blocks y = 0 .. gridDim.y - 1 take the pieces of mailbox blockIdx.x in turn: few, because they may wait long, beside an interior. Host
 /// memory is far away, so a thread has several words on their way at once.
@@ -109,10 +110,10 @@ void enqueue(const std::vector<Mailbox>& mailboxes, CudaStream stream, const cha
 template <class Direction>
 void relay(const std::vector<Mailbox>& mailboxes, CudaStream stream, const char* what) {
   for_lists(mailboxes, true, [stream](const MailboxList& list, unsigned count) {
-    int blocks = 0;
-    for (unsigned i = 0; i < count; ++i) blocks = std::max(blocks, relay_pieces(list.at[i].bytes));
-    blocks = std::min(blocks, most_relay_blocks);
-    launch_overlapping(relay_kernel<Direction>, dim3(count, static_cast<unsigned>(blocks)), relay_threads, stream, list);
+    std::size_t pieces = 0;
+    for (unsigned i = 0; i < count; ++i) pieces = std::max(pieces, (list.at[i].bytes + list.at[i].piece - 1) / list.at[i].piece);
+    const auto blocks = static_cast<unsigned>(std::min(pieces, most_relay_blocks));
+    launch_overlapping(relay_kernel<Direction>, dim3(count, blocks), relay_threads, stream, list);
   });
   check_launch(what);
 }

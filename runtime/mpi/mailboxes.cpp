@@ -54,9 +54,7 @@ std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transpor
     return std::nullopt;
   }
   Proxy& proxy = transports.proxy();
-  // Pieces of messages are told apart by the slots of their readers.
-  const int most_pieces = relay_pieces(longest);
-  const int first_tag = proxy.reserve_tags(static_cast<int>(received.size()) * most_pieces);
+  const int set = proxy.open_set(), most_pieces = relay_pieces(longest);
   const auto take = [&memory](std::size_t size) { return std::exchange(memory, memory + padded(size)); };
   const auto take_flags = [&take] { return reinterpret_cast<GpuFlag*>(take(flags_bytes)); };
   const auto end_of = [&](const Mailboxes::Slot& slot, std::size_t reader, auto add) {
@@ -67,10 +65,10 @@ std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transpor
     end.consumed = take_flags();
     end.bytes = slot.bytes;
     end.piece = relay_piece(slot.bytes);
-    const int tag = first_tag + static_cast<int>(reader) * most_pieces;
+    const int tag = static_cast<int>(reader) * most_pieces;  // the slot of the reader tells messages apart
     for (int p = 0; p < relay_pieces(slot.bytes); ++p) {
       const std::size_t at = static_cast<std::size_t>(p) * end.piece;
-      (proxy.*add)(end.relay + at, std::min(end.piece, end.bytes - at), slot.peer, tag + p, end.arrived + p, end.consumed + p);
+      (proxy.*add)(set, end.relay + at, std::min(end.piece, end.bytes - at), slot.peer, tag + p, end.arrived + p, end.consumed + p);
     }
     return end;
   };

@@ -2,7 +2,6 @@
 
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
-#include "runtime/mpi/tags.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -12,12 +11,13 @@ namespace quarkstar::runtime::mpi {
 
 struct Proxy::Native {
   Job& job;
-  MPI_Comm communicator = MPI_COMM_NULL;
-  Tags tags{32767};
+  std::vector<MPI_Comm> sets{};
   std::mutex adding{};  ///< a main thread adds while the thread of messages goes through them
   std::vector<ProxyEnd> ends{};
   std::vector<MPI_Request> requests{};  ///< persistent, of each end
   std::vector<int> ended{};             ///< room for their numbers
+
+  MPI_Comm communicator(int set) const { return sets[static_cast<std::size_t>(set)]; }
 
   template <class Make>
   void add(const ProxyEnd& end, const char* what, Make&& make) {
@@ -30,19 +30,7 @@ struct Proxy::Native {
   }
 };
 
-Proxy::Proxy(Job& job) : native_(new Native{job}) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  call_mpi(job, [&] { check(MPI_Comm_idup(job.native().base, &native_->communicator, &request), "MPI_Comm_idup"); });
-  const Job::Waiting waiting(job, "MPI_Comm_idup");
-  wait(job, request, "MPI_Comm_idup");
-  call_mpi(job, [&] {
-    check(MPI_Comm_set_errhandler(native_->communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    int* highest = nullptr;
-    int known = 0;
-    check(MPI_Comm_get_attr(native_->communicator, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr");
-    if (known != 0) native_->tags = Tags(*highest);
-  });
-}
+Proxy::Proxy(Job& job) : native_(new Native{job}) {}
 
 Proxy::~Proxy() {
   Native& n = *native_;
@@ -55,23 +43,35 @@ Proxy::~Proxy() {
         }
         MPI_Request_free(&n.requests[i]);
       }
-      MPI_Comm_free(&n.communicator);
+      for (MPI_Comm& communicator : n.sets) MPI_Comm_free(&communicator);
     });
   } catch (const std::exception&) {  // of MPI: nothing is on its way any more
   }
 }
 
-int Proxy::reserve_tags(int count) { return native_->tags.reserve(count); }
+int Proxy::open_set() {
+  Native& n = *native_;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  call_mpi(n.job, [&] { check(MPI_Comm_idup(n.job.native().base, &communicator, &request), "MPI_Comm_idup"); });
+  {
+    const Job::Waiting waiting(n.job, "MPI_Comm_idup");
+    wait(n.job, request, "MPI_Comm_idup");
+  }
+  call_mpi(n.job, [&] { check(MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"); });
+  n.sets.push_back(communicator);
+  return static_cast<int>(n.sets.size()) - 1;
+}
 
-void Proxy::add_send(const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room) {
+void Proxy::add_send(int set, const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room) {
   native_->add({true, written, room}, "MPI_Send_init", [&](MPI_Request* request) {
-    return MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, native_->communicator, request);
+    return MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, native_->communicator(set), request);
   });
 }
 
-void Proxy::add_receive(void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed) {
+void Proxy::add_receive(int set, void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed) {
   native_->add({false, consumed, arrived}, "MPI_Recv_init", [&](MPI_Request* request) {
-    return MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, native_->communicator, request);
+    return MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, native_->communicator(set), request);
   });
 }
 

@@ -40,9 +40,9 @@ struct ProxyEnd {
 };
 
 /// The messages between a rank's GPU and those of other hosts, each a piece of a face with flags of its own. They go by persistent requests
-/// of MPI, on a communicator of their own; a request is made once and started for each message. A message is received as soon as there is
-/// room, before it is sent or not, so that it needs no memory of MPI's. Of requests that are under way MPI is asked in one call, which
-/// moves all of them. They live as long as the job: what has come to rest is used again by whoever opens the same mailboxes.
+/// of MPI; a request is made once and started for each message. A message is received as soon as there is room, before it is sent or not,
+/// so that it needs no memory of MPI's. Of requests that are under way MPI is asked in one call, which moves all of them. They live as long
+/// as the job: what has come to rest is used again by whoever opens the same mailboxes.
 ///
 /// *No deadlock.* The thread that calls advance() waits for nothing, neither for a GPU nor for one message before another. A GPU waits for
 /// room (an earlier message of the same mailbox has left, for which its receiver must have had room), or for a message that another GPU
@@ -50,19 +50,19 @@ struct ProxyEnd {
 /// tests/protocol goes through all interleavings.
 class Proxy {
  public:
-  /// Collective: makes the communicator.
   explicit Proxy(Job& job);
   /// Gives up receives that nobody will send to. Collective; nothing may be under way.
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  /// The first of `count` tags that no other mailbox has: the same on every rank, because all ranks ask in the same order.
-  int reserve_tags(int count);
+  /// The number of a new set of messages, with tags of its own: those of a halo. Collective. A set has a communicator, because MPI looks
+  /// through all receives of one that are posted before it finds a message's, and those of halos that rest are posted too.
+  int open_set();
 
-  /// Memory is alive until the Proxy goes; flags are zero.
-  void add_send(const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room);
-  void add_receive(void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed);
+  /// Memory is alive until the Proxy goes; flags are zero. tag: another for each message of the set between two ranks, from 0 on.
+  void add_send(int set, const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room);
+  void add_receive(int set, void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed);
 
   /// Moves all that can move; whether that was anything. Calls MPI, so with the library in hand. For one thread at a time.
   bool advance();
