@@ -32,12 +32,15 @@ struct Mailbox {
   std::size_t piece = 0;          ///< bytes of its pieces but the last
 };
 
-/// Pieces of a relayed message of so many bytes, flag_stride at most. MPI takes some microseconds for each.
+/// Pieces of a relayed message of so many bytes. MPI takes some microseconds for each, and more of them do not pay: a hop of two faces of
+/// 2.4 MB each way between processes of one host, by Open MPI with two copies, copies to and from a GPU added, took 541 us in one piece,
+/// 484 in four, 483 in eight and 521 in sixteen; by Open MPI with one copy 613, 657, 689 and 694.
+inline constexpr std::size_t most_relay_pieces = 4;
+static_assert(most_relay_pieces <= flag_stride);
 inline std::size_t relay_piece(std::size_t bytes) {
-  constexpr std::size_t least = std::size_t{128} << 10, aligned = 256;
-  return std::max(least, (bytes + flag_stride * aligned - 1) / (flag_stride * aligned) * aligned);
+  constexpr std::size_t least = std::size_t{128} << 10, unit = 256 * most_relay_pieces;
+  return std::max(least, (bytes + unit - 1) / unit * (unit / most_relay_pieces));
 }
-
 inline int relay_pieces(std::size_t bytes) { return static_cast<int>((bytes + relay_piece(bytes) - 1) / relay_piece(bytes)); }
 
 /// Loads the kernels below on the current device: where they are used, something may be waiting there already.

@@ -70,8 +70,8 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
 
 TEST_CASE("messages relayed through host memory arrive whole and in order") {
   QUARKSTAR_NEEDS_GPU("messages");
-  // One piece, two with a short one, sixteen; lengths that are no multiple of 16 bytes; more mailboxes than a kernel takes; one that is
-  // not relayed among them.
+  // One piece, two with a short one, as many as there can be; lengths that are no multiple of 16 bytes; more mailboxes than a kernel takes;
+  // one that is not relayed among them.
   std::vector<std::size_t> words{1, 1001, (std::size_t{128} << 10) / 8 + 1, 400'001, 300};
   while (words.size() < 18) words.push_back(10 + words.size());
   constexpr std::size_t direct = 4, rounds = 8, aligned = 256;
@@ -100,7 +100,7 @@ TEST_CASE("messages relayed through host memory arrive whole and in order") {
     to.push_back(end(m == direct ? read + at[m] : packed + at[m], relay_out + 0, 0));
     from.push_back(end(read + at[m], relay_in + 0, 1));
   }
-  REQUIRE(relay_pieces(8 * words[3]) == flag_stride);
+  REQUIRE(relay_pieces(8 * words[3]) == most_relay_pieces);
   const Stream sender, receiver;
   const auto send = [&](std::size_t round) {
     enqueue_room(to, sender);
