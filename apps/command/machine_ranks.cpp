@@ -31,13 +31,17 @@ Json test_pairs(Job& job, std::chrono::seconds limit, bool print) {
   Json pairs = Json::array();
   std::vector<std::string> damaged;
   for (const PairTiming& t : timings) {
-    pairs.push_back(
-        {{"ranks", {t.first, t.second}}, {"latency_us", t.latency_us}, {"bandwidth_gbs", t.bandwidth_gbs}, {"damaged_words", t.damaged}});
+    pairs.push_back({{"ranks", {t.first, t.second}},
+                     {"latency_us", t.latency_us},
+                     {"bandwidth_gbs", t.bandwidth_gbs},
+                     {"both_ways_gbs", t.both_ways_gbs},
+                     {"damaged_words", t.damaged}});
     if (t.damaged > 0) damaged.push_back(fmt::format("{} and {}", job.name_of(t.first), job.name_of(t.second)));
   }
   if (print) {
-    fmt::print("pairs of ranks    latency us  bandwidth GB/s (1 MiB)\n");
-    for (const PairTiming& t : timings) fmt::print("{:>6} {:>6} {:>15.1f} {:>12.3f}\n", t.first, t.second, t.latency_us, t.bandwidth_gbs);
+    fmt::print("pairs of ranks    latency us  bandwidth GB/s (1 MiB)  each way while both send\n");
+    for (const PairTiming& t : timings)
+      fmt::print("{:>6} {:>6} {:>15.1f} {:>12.3f} {:>25.3f}\n", t.first, t.second, t.latency_us, t.bandwidth_gbs, t.both_ways_gbs);
     std::fflush(stdout);
   }
   if (!damaged.empty()) throw_damage(fmt::format("messages arrive damaged between {}", fmt::join(damaged, "; ")));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t aligned = 256;
 
-/// Where things lie in a rank's piece: four flags a slot, then the messages.
+/// Where things lie in a rank's piece: four flags a slot, then the messages that arrive.
 struct Layout {
   std::size_t slots;
   std::size_t flag(int kind, std::size_t slot) const {
@@ -28,49 +28,53 @@ constexpr std::size_t row_words = 3;
 
 std::size_t padded(std::size_t bytes) { return (bytes + aligned - 1) / aligned * aligned; }
 
-/// In host memory, for the slots whose other ends the GPU does not reach: a buffer and two flags each, and the messages between them and
-/// the other rank. Nothing where a rank has no memory left. Collective.
-std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transports, const GpuPiece& piece,
-                                                  const std::vector<Mailboxes::Slot>& received, const std::vector<Mailboxes::Slot>& sent) {
-  const auto is_far = [&piece](const Mailboxes::Slot& slot) {
-    return slot.bytes > 0 && piece.of_rank[static_cast<std::size_t>(slot.peer)] == nullptr;
-  };
+/// Whether the other end of a slot is a rank whose GPU this one's does not reach.
+bool is_relayed(const Transports& transports, const Mailboxes::Slot& slot) {
+  return slot.bytes > 0 && !transports.direct[static_cast<std::size_t>(slot.peer)];
+}
+
+/// For those slots: host memory for a message and its flags, and the messages between that and the other rank. Nothing where a rank has no
+/// memory left. Collective.
+std::optional<Transports::Ends> ends_through_host(Job& job, Transports& transports, const std::vector<Mailboxes::Slot>& received,
+                                                  const std::vector<Mailboxes::Slot>& sent) {
+  constexpr std::size_t flags_bytes = flag_stride * sizeof(GpuFlag);
   std::size_t bytes = 0, longest = 0;
   for (const auto* slots : {&received, &sent})
     for (const Mailboxes::Slot& slot : *slots)
-      if (is_far(slot)) {
-        bytes += padded(slot.bytes) + 2 * aligned;
+      if (is_relayed(transports, slot)) {
+        bytes += padded(slot.bytes) + 2 * padded(flags_bytes);
         longest = std::max(longest, slot.bytes);
       }
-  if (!job.any(bytes > 0)) return Transports::Ends{};
-  job.together([longest] { require_countable(longest); });
+  longest = job.combined(std::uint64_t{longest}, Combine::maximum);
+  if (longest == 0) return Transports::Ends{};
+  require_countable(longest);
   std::byte* memory = bytes > 0 ? host_memory_of_gpu(bytes) : nullptr;
   if (job.any(bytes > 0 && memory == nullptr)) {
     if (memory != nullptr) give_back_host_memory();
     return std::nullopt;
   }
   Proxy& proxy = transports.proxy();
-  // Messages are told apart by the slots of their readers.
-  const int first_tag = proxy.reserve_tags(static_cast<int>(received.size()));
+  const int set = proxy.open_set(), most_pieces = relay_pieces(longest);
   const auto take = [&memory](std::size_t size) { return std::exchange(memory, memory + padded(size)); };
-  const auto take_flag = [&take] { return reinterpret_cast<GpuFlag*>(take(sizeof(GpuFlag))); };
-  Transports::Ends ends{std::vector<Mailbox>(received.size()), std::vector<Mailbox>(sent.size())};
-  for (std::size_t i = 0; i < received.size(); ++i)
-    if (const Mailboxes::Slot& slot = received[i]; is_far(slot)) {
-      Mailbox& end = ends.received[i];
-      end.data = take(slot.bytes);
-      end.arrived = take_flag();
-      end.consumed = take_flag();
-      proxy.add_receive(end.data, slot.bytes, slot.peer, first_tag + static_cast<int>(i), end.arrived, end.consumed);
+  const auto take_flags = [&take] { return reinterpret_cast<GpuFlag*>(take(flags_bytes)); };
+  const auto end_of = [&](const Mailboxes::Slot& slot, std::size_t reader, auto add) {
+    Mailbox end;
+    if (!is_relayed(transports, slot)) return end;
+    end.relay = take(slot.bytes);
+    end.arrived = take_flags();
+    end.consumed = take_flags();
+    end.bytes = slot.bytes;
+    end.piece = relay_piece(slot.bytes);
+    const int tag = static_cast<int>(reader) * most_pieces;  // the slot of the reader tells messages apart
+    for (int p = 0; p < relay_pieces(slot.bytes); ++p) {
+      const std::size_t at = static_cast<std::size_t>(p) * end.piece;
+      (proxy.*add)(set, end.relay + at, std::min(end.piece, end.bytes - at), slot.peer, tag + p, end.arrived + p, end.consumed + p);
     }
-  for (std::size_t i = 0; i < sent.size(); ++i)
-    if (const Mailboxes::Slot& slot = sent[i]; is_far(slot)) {
-      Mailbox& end = ends.sent[i];
-      end.data = take(slot.bytes);
-      end.arrived = take_flag();
-      end.consumed = take_flag();
-      proxy.add_send(end.data, slot.bytes, slot.peer, first_tag + static_cast<int>(slot.there), end.arrived, end.consumed);
-    }
+    return end;
+  };
+  Transports::Ends ends;
+  for (std::size_t i = 0; i < received.size(); ++i) ends.received.push_back(end_of(received[i], i, &Proxy::add_receive));
+  for (const Mailboxes::Slot& slot : sent) ends.sent.push_back(end_of(slot, slot.there, &Proxy::add_send));
   return ends;
 }
 
@@ -102,11 +106,15 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
   }
   Job& job = Job::current();
   Transports& transports = *job.native().transports;
+  // What leaves through host memory is packed behind what arrives.
+  std::vector<std::size_t> packed(layout.slots, 0);
+  for (std::size_t i = 0; i < layout.slots; ++i)
+    if (is_relayed(transports, sent[i])) packed[i] = std::exchange(bytes, bytes + padded(sent[i].bytes));
   for (const bool reaches : transports.direct) row.push_back(reaches ? 1 : 0);  // a pair that has stopped working gets other pieces
   const std::shared_ptr<GpuPiece> piece = peers.piece(bytes, 2 * layout.slots, row);
   if (piece == nullptr) return nullptr;
   if (!transports.ends.contains(piece.get())) {
-    auto made = ends_through_host(job, transports, *piece, received, sent);
+    auto made = ends_through_host(job, transports, received, sent);
     if (!made) return nullptr;
     transports.ends[piece.get()] = *std::move(made);
   }
@@ -123,27 +131,30 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
     return memory == nullptr ? nullptr : memory + offset;
   };
   const auto flag = [&](int of, FlagKind kind, std::size_t slot) { return reinterpret_cast<GpuFlag*>(at(of, layout.flag(kind, slot))); };
-  const auto through_host = [](Mailbox& mailbox, const std::vector<Mailbox>& list, std::size_t i) {
-    if (i >= list.size() || list[i].data == nullptr) return;
-    mailbox.data = list[i].data;
-    mailbox.arrived = list[i].arrived;
-    mailbox.consumed = list[i].consumed;
+  // Where the mailbox is relayed, in place of what goes from GPU to GPU.
+  const auto relayed = [&](Mailbox direct, const std::vector<Mailbox>& ends_of_slots, std::size_t i, std::size_t data) {
+    if (i >= ends_of_slots.size() || ends_of_slots[i].relay == nullptr) return direct;
+    Mailbox end = ends_of_slots[i];
+    end.data = at(rank, data);
+    return end;
+  };
+  const auto with_count = [&](Mailbox end, FlagKind kind, std::size_t slot, std::size_t word) {
+    end.count = flag(rank, kind, slot);
+    end.late = piece->host + word;
+    end.patience_ns = peers.patience_ns();
+    return end;
   };
   for (std::size_t i = 0; i < layout.slots; ++i) {
     if (const Slot& slot = received[i]; slot.bytes > 0) {
-      all->received_[i] = {at(rank, row[row_words * i]),  flag(rank, arrived, i), flag(slot.peer, consumed, slot.there),
-                           flag(rank, received_count, i), piece->host + i,        peers.patience_ns()};
-      through_host(all->received_[i], ends.received, i);
+      const std::size_t data = row[row_words * i];
+      const Mailbox direct{at(rank, data), flag(rank, arrived, i), flag(slot.peer, consumed, slot.there)};
+      all->received_[i] = with_count(relayed(direct, ends.received, i, data), received_count, i, i);
       all->what_[i] = slot.what;
     }
     if (const Slot& slot = sent[i]; slot.bytes > 0) {
-      all->sent_[i] = {at(slot.peer, piece->said_by(slot.peer, row_words * slot.there)),
-                       flag(slot.peer, arrived, slot.there),
-                       flag(rank, consumed, i),
-                       flag(rank, sent_count, i),
-                       piece->host + layout.slots + i,
-                       peers.patience_ns()};
-      through_host(all->sent_[i], ends.sent, i);
+      const Mailbox direct{at(slot.peer, piece->said_by(slot.peer, row_words * slot.there)), flag(slot.peer, arrived, slot.there),
+                           flag(rank, consumed, i)};
+      all->sent_[i] = with_count(relayed(direct, ends.sent, i, packed[i]), sent_count, i, layout.slots + i);
       all->what_[layout.slots + i] = "room for the " + slot.what;
     }
   }

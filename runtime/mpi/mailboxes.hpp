@@ -1,5 +1,5 @@
 #pragma once
-// The mailboxes of the messages of one halo, in the GPU memory of the ranks of a host.
+// The mailboxes of the messages of one halo.
 #include "runtime/gpu/gpu_messages.hpp"
 #include "runtime/mpi/gpu_peers.hpp"
 
@@ -11,7 +11,7 @@ namespace quarkstar::runtime::mpi {
 
 /// For each slot of a halo where its messages arrive, and where those that it sends go: faces are written straight into
 /// the reader's memory by the writer's GPU, and flags say what has been sent and consumed (runtime/gpu/gpu_messages.hpp).
-/// Device memory: twice the faces.
+/// Device memory: twice the faces; faces that leave through host memory as much again, there too.
 class Mailboxes {
  public:
   /// A place for a message, one of the halo's slots. All ranks have as many slots.

@@ -52,8 +52,9 @@ class Line {
   void send(std::span<const std::uint64_t> words, int to, int tag) const {
     if (!wait(start_send(words, to, tag))) silent({to});
   }
-  void receive(std::span<std::uint64_t> words, int from, int tag) const {
-    if (!wait(start_receive(words, from, tag))) silent({from});
+  void receive(std::span<std::uint64_t> words, int from, int tag) const { finish_receive(start_receive(words, from, tag), from); }
+  void finish_receive(MPI_Request request, int from) const {
+    if (!wait(request)) silent({from});
   }
 
   /// Ends the job; its other ranks may never come to a place where they could agree on anything.
@@ -76,7 +77,7 @@ constexpr int short_rounds = 20, long_rounds = 8;
 PairTiming time_pair(Job& job, const Line& line, int first, int second) {
   const int partner = job.rank() == first ? second : first;
   const bool begins = job.rank() == first;
-  PairTiming timing{first, second, 0, 0, 0};
+  PairTiming timing{first, second};
   std::vector<std::uint64_t> mine(long_words), theirs(long_words);
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = known_word(static_cast<std::uint64_t>(job.rank()), i);
   const auto there_and_back = [&](std::size_t words, int tag) {
@@ -85,25 +86,33 @@ PairTiming time_pair(Job& job, const Line& line, int first, int second) {
       else line.receive(std::span(theirs).first(words), partner, tag);
     }
   };
+  const auto both_at_once = [&](std::size_t words, int tag) {
+    const MPI_Request receive = line.start_receive(std::span(theirs).first(words), partner, tag);
+    line.send(std::span(mine).first(words), partner, tag);
+    line.finish_receive(receive, partner);
+  };
   // One round for the contents, then the fastest of those that are timed: nothing but messages between two looks at the clock.
-  const auto seconds_one_way = [&](std::size_t words, int rounds, int tag) {
+  const auto seconds = [&](const auto& exchange, std::size_t words, int rounds, int tag) {
     std::fill(theirs.begin(), theirs.end(), 0);
-    there_and_back(words, tag);
+    exchange(words, tag);
     for (std::size_t i = 0; i < words; ++i) timing.damaged += theirs[i] != known_word(static_cast<std::uint64_t>(partner), i) ? 1 : 0;
     double fastest = std::numeric_limits<double>::infinity();
     for (int round = 0; round < rounds; ++round) {
       const auto start = Clock::now();
-      there_and_back(words, tag);
+      exchange(words, tag);
       fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - start).count());
     }
-    return fastest / 2;
+    return fastest;
   };
-  const double latency = seconds_one_way(1, short_rounds, ping_tag);
+  const double round_trip = seconds(there_and_back, 1, short_rounds, ping_tag);
   job.note_progress();  // others wait for this pair
-  const double transfer = seconds_one_way(long_words, long_rounds, data_tag);
+  const double long_round_trip = seconds(there_and_back, long_words, long_rounds, data_tag);
+  const double at_once = seconds(both_at_once, long_words, long_rounds, data_tag);
   if (!begins) return timing;
-  timing.latency_us = latency * 1e6;
-  timing.bandwidth_gbs = static_cast<double>(long_words * sizeof(std::uint64_t)) / transfer * 1e-9;
+  constexpr double gigabytes = 1e-9 * static_cast<double>(long_words * sizeof(std::uint64_t));
+  timing.latency_us = round_trip / 2 * 1e6;
+  timing.bandwidth_gbs = gigabytes / (long_round_trip / 2);
+  timing.both_ways_gbs = gigabytes / at_once;
   return timing;
 }
 
@@ -167,9 +176,9 @@ std::vector<PairTiming> time_pairs(Job& job, std::chrono::seconds limit) {
     if (job.rank() == first || job.rank() == second) both[0] = time_pair(job, line, first, second);
     // The pair's own results go to the root, which also starts the next pair only then.
     std::uint64_t damaged = job.combined(both[0].damaged, Combine::sum);
-    double numbers[2] = {both[0].latency_us, both[0].bandwidth_gbs};
+    double numbers[3] = {both[0].latency_us, both[0].bandwidth_gbs, both[0].both_ways_gbs};
     job.combine(std::span(numbers), Combine::maximum);
-    timings.push_back({first, second, numbers[0], numbers[1], damaged});
+    timings.push_back({first, second, numbers[0], numbers[1], numbers[2], damaged});
   }
   return timings;
 }

@@ -12,6 +12,7 @@ struct PairTiming {
   int first = 0, second = 0;
   double latency_us = 0;      ///< half a round trip of 8 bytes, the fastest of 20
   double bandwidth_gbs = 0;   ///< 1 MiB messages, one way, the fastest of 8 round trips
+  double both_ways_gbs = 0;   ///< the same each way while both send, as faces do
   std::uint64_t damaged = 0;  ///< 8-byte words that arrived with another value
 };
 

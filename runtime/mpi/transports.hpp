@@ -28,7 +28,7 @@ class Transports {
   void exchange_by(GpuFlag* memory);
   bool exchanges() const { return exchange_ != nullptr; }
 
-  /// The ends of a halo's mailboxes that go through the proxy, by slot; others stay as they are.
+  /// What a halo's mailboxes that go through the proxy have in host memory, by slot; those of others are empty.
   struct Ends {
     std::vector<Mailbox> received, sent;
   };

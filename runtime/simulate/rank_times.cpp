@@ -1,5 +1,6 @@
 #include "runtime/simulate/rank_times.hpp"
 
+#include "runtime/gpu/gpu_messages.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -100,12 +101,27 @@ class Node {
     return {static_cast<int>(lexicographic(place, nodes_.node)), inside};
   }
 
-  double host_us(const RankFace& face) const { return face.bytes / machine_.host_face_gbs() * 1e-3; }
+  double host_us(double bytes) const { return bytes / machine_.host_face_gbs() * 1e-3; }
+
+  /// What a face between nodes takes on the wire, and what then is left of copying it from host memory.
+  struct Relayed {
+    double wire = 0, copies_left = 0;
+  };
+  Relayed relayed(double bytes) const {
+    const auto piece = static_cast<double>(relay_piece(static_cast<std::size_t>(bytes)));
+    Relayed face;
+    for (double left = bytes; left > 0; left -= piece) {
+      const double now = std::min(left, piece), wire = machine_.message_us + now / machine_.wire_gbs() * 1e-3;
+      face.wire += wire;
+      face.copies_left = std::max(face.copies_left - wire, 0.) + host_us(now);
+    }
+    return face;
+  }
 
   void add_sent(const RankFace& face) {
     for (int rank = 0; rank < ranks_; ++rank) {
       StepTime& need = needs_[number(face.step, rank)];
-      if (!neighbour(rank, face.towards).inside) need.fixed += exchanges_.between ? host_us(face) : 0;
+      if (!neighbour(rank, face.towards).inside) need.fixed += exchanges_.between ? host_us(face.bytes) : 0;
       else if (exchanges_.inside) need.fixed += machine_.gpu_gpu_us + face.bytes / machine_.gpu_gpu_gbs * 1e-3;
     }
     senders_[face.mailbox].push_back(face.step);
@@ -122,9 +138,10 @@ class Node {
       if (sender.inside) {
         if (exchanges_.inside) message.after = machine_.signal_us;
       } else if (exchanges_.between) {
-        needs_[number(face.step, rank)].fixed += host_us(face);
+        const Relayed pieces = relayed(face.bytes);
+        needs_[number(face.step, rank)].fixed += pieces.copies_left;
         message.before = machine_.signal_us + machine_.flag_us + machine_.message_us;
-        message.wire = machine_.message_us + face.bytes / machine_.wire_gbs() * 1e-3;
+        message.wire = pieces.wire;
         message.after = machine_.network_us + machine_.message_us + machine_.flag_us;
       }
       messages_.push_back(message);

@@ -47,9 +47,10 @@ struct Exchanges {
 /// and nodes have equal rectangles of ranks: what a rank hears from another node is what its neighbour's image in its own node sends out of
 /// it.
 /// - Inside a node a pack writes into the reader's memory over the link between GPUs, which is known there `signal_us` after its end.
-/// - Between nodes a pack writes host memory (host_face_gbs()); `signal_us`, `flag_us` and `message_us` after its end the message is on the
-///   wire, on which those of one GPU follow each other, each for `message_us` and its bytes over wire_gbs(); network_us, message_us and
-///   flag_us later it is known to the reader's GPU, whose step reads it from host memory.
+/// - Between nodes a face is copied into host memory after its pack (host_face_gbs()); `signal_us`, `flag_us` and `message_us` later it is
+///   on the wire, on which the pieces of a GPU's faces (relay_piece()) follow each other, each for `message_us` and its bytes over
+///   wire_gbs(); network_us, message_us and flag_us after the last it is known to the reader's GPU. That has copied the earlier pieces
+///   meanwhile, each when it has come and the one before is copied; its step begins with what is left of that.
 /// - A sum is a step that all ranks take together, `signal_us` after the last of their node is there. Between nodes it takes
 ///   host_sum_us() more.
 /// Without an exchange none of these times is counted, but its steps keep their order.

@@ -1,5 +1,5 @@
-// Mailboxes between hosts (runtime/mpi/proxy.hpp): a GPU writes into host memory, a thread sends, another receives, a GPU reads. MPI may
-// send a message at once into memory of its own, or only when it is received.
+// Mailboxes between hosts (runtime/mpi/proxy.hpp): a GPU copies a face into host memory, a thread sends, another receives, a GPU copies it
+// out, piece by piece. MPI may send a message at once into memory of its own, or only when it is received.
 #include "tests/protocol/explorer.hpp"
 
 #include <doctest/doctest.h>
@@ -76,7 +76,7 @@ void add_threads(std::vector<Process>& processes, const Pair& p, const Box& box,
   for (Process* process : {&sender, &mpi, &receiver}) processes.push_back(std::move(*process));
 }
 
-/// Two ranks that send each other a face in each iteration.
+/// Two ranks that send each other a face of one piece in each iteration.
 std::vector<Process> pair(const Pair& p) {
   std::vector<Process> processes;
   const auto box = [&p](int reader, int buffer) { return Box{Box::bytes * static_cast<std::size_t>(reader * p.buffers + buffer)}; };
@@ -104,7 +104,83 @@ std::vector<Process> pair(const Pair& p) {
   return processes;
 }
 
+struct Pieces {
+  int iterations, pieces = 2;
+  bool packs_after_copies = true, reads_after_copies = true, copies_after_reading = true;
+};
+
+/// A rank that packs a face in each iteration and another that reads it, each in its GPU's memory. A block of a kernel copies each piece,
+/// and the kernel ends when all its blocks have.
+std::vector<Process> in_pieces(const Pieces& p) {
+  const auto count = static_cast<std::size_t>(p.pieces);
+  const std::size_t packed_face = Box::bytes * count, packed = packed_face + 1, left = packed + 1, awaited = left + 1, copied = awaited + 1;
+  const auto face_to_read = [copied](std::size_t piece) { return copied + 1 + piece; };
+  std::vector<Process> processes;
+  Process packs{"GPU that packs", {}}, reads{"GPU that reads", {}};
+  std::vector<Process> out(count), in(count);
+  const auto add_copy = [](Process& block, std::size_t from, std::size_t to, std::uint8_t message, std::function<void(State&)> afterwards) {
+    const auto looks = [from, message](State& s) { s.broken = s.broken || s[from] != message; };
+    block.then({"begins to copy", always, [looks, to](State& s) {
+                  looks(s);
+                  s[to] = torn;
+                }});
+    block.then({"has copied", always, [looks, to, message, afterwards = std::move(afterwards)](State& s) {
+                  looks(s);
+                  s[to] = message;
+                  afterwards(s);
+                }});
+  };
+  for (int n = 1; n <= p.iterations; ++n) {
+    const auto message = static_cast<std::uint8_t>(n);
+    if (p.packs_after_copies) add_wait(packs, "the end of the copies", left, p.pieces * (n - 1));
+    add_write(packs, "a face", packed_face, message, [packed](State& s) { ++s[packed]; });
+    const auto awaits = [awaited](State& s) { ++s[awaited]; };
+    if (p.copies_after_reading || n == 1) reads.then({"starts the copies", always, awaits});
+    add_wait(reads, "the end of the copies", copied, p.reads_after_copies ? p.pieces * n : p.pieces * (n - 1) + 1);
+    if (!p.copies_after_reading && n < p.iterations) reads.then({"starts the copies", always, awaits});
+    for (std::size_t i = 0; i < count; ++i) {
+      const Box box{Box::bytes * i};
+      add_read(reads, "a piece", face_to_read(i), message, [](State&) {});
+      out[i].name = "block that sends piece " + std::to_string(i);
+      add_wait(out[i], "a face", packed, n);
+      add_wait(out[i], "room", box.room(), n - 1);
+      add_copy(out[i], packed_face, box.send_buffer(), message, [box, left](State& s) {
+        ++s[box.written()];
+        ++s[left];
+      });
+      in[i].name = "block that receives piece " + std::to_string(i);
+      add_wait(in[i], "its start", awaited, n);
+      add_wait(in[i], "a piece", box.arrived(), n);
+      add_copy(in[i], box.read_buffer(), face_to_read(i), message, [box, copied](State& s) {
+        ++s[box.consumed()];
+        ++s[copied];
+      });
+    }
+  }
+  processes.push_back(std::move(packs));
+  processes.push_back(std::move(reads));
+  for (std::vector<Process>* blocks : {&out, &in})
+    for (Process& block : *blocks) processes.push_back(std::move(block));
+  for (std::size_t i = 0; i < count; ++i)
+    add_threads(processes, Pair{p.iterations}, Box{Box::bytes * i}, p.iterations, [](int n) { return static_cast<std::uint8_t>(n); });
+  return processes;
+}
+
 }  // namespace
+
+TEST_CASE("pieces of a face between hosts") {
+  for (const Pieces& p : {Pieces{3, 1}, Pieces{2, 2}}) {
+    const Outcome outcome = explore(in_pieces(p));
+    INFO(outcome.fault);
+    CHECK(outcome.fault.empty());
+    CHECK(outcome.states > 1000);
+    MESSAGE(p.iterations << " iterations, " << p.pieces << " pieces: " << outcome.states << " states");
+  }
+  const auto broken = [](const Pieces& p) { return explore(in_pieces(p)).fault.find("a rule is broken") != std::string::npos; };
+  CHECK(broken({.iterations = 2, .pieces = 1, .packs_after_copies = false}));
+  CHECK(broken({.iterations = 1, .pieces = 2, .reads_after_copies = false}));
+  CHECK(broken({.iterations = 2, .pieces = 1, .copies_after_reading = false}));
+}
 
 TEST_CASE("faces between hosts") {
   for (const Pair& p : {Pair{3, 1}, Pair{3, 2}}) {

@@ -47,7 +47,7 @@ TEST_CASE("faces by proxies between ranks") {
   std::atomic<bool> done{false};
   {
     mpi::Proxy proxy(job);
-    const int tag = proxy.reserve_tags(buffers);
+    const int set = proxy.open_set();
     for (int buffer = 0; buffer < buffers; ++buffer)
       for (int other = 0; other < job.size(); ++other) {
         if (other == job.rank()) continue;
@@ -55,8 +55,8 @@ TEST_CASE("faces by proxies between ranks") {
         End& sent = sends.emplace_back();
         End& read = reads.emplace_back();
         sent.other = read.other = other;
-        proxy.add_send(sent.data.data(), bytes, other, tag + buffer, &sent.first, &sent.second);
-        proxy.add_receive(read.data.data(), bytes, other, tag + buffer, &read.first, &read.second);
+        proxy.add_send(set, sent.data.data(), bytes, other, buffer, &sent.first, &sent.second);
+        proxy.add_receive(set, read.data.data(), bytes, other, buffer, &read.first, &read.second);
       }
     std::thread gpu([&] {
       std::mt19937 random(static_cast<unsigned>(job.rank()));

@@ -209,12 +209,21 @@ TEST_CASE("an exchange between two nodes, by hand") {
   CHECK(times[0].end == doctest::Approx(1.8 + 10));
   // signal 3, flag 2, message 1; the second face is on the wire 1.8 us behind the first, for as long; network 7, message 1, flag 2.
   CHECK(times[2].begin == doctest::Approx(11.8 + 6 + 2 * 1.8 + 10));
-  // The boundary reads two faces from the host, 0.8 us, and 10 of it beside the interior.
+  // Two faces are copied from the host, 0.8 us; then 10 of the boundary beside the interior.
   CHECK(times[2].end == doctest::Approx(31.4 + 1.8 + 20));
   CHECK(times[1].end == doctest::Approx(1 + 100 + 5 + 10));
   // The sum begins when the interior ends; to hear of the other 3, flags 4, adding up 1, one round 8, the kernel 1.
   CHECK(times[3].begin == doctest::Approx(116));
   CHECK(times[3].end == doctest::Approx(116 + 1 + 16));
+
+  // Faces of 300000 bytes go in three pieces, of 131072, 131072 and 37856.
+  for (auto* faces : {&batch.sent, &batch.received})
+    for (RankFace& face : *faces) face.bytes = 300000;
+  const std::vector<Interval> long_faces = rank_times(batch, node, nodes_of({1, 1, 1, 2}, 1), {});
+  CHECK(long_faces[0].end == doctest::Approx(1 + 60 + 10));
+  CHECK(long_faces[2].begin == doctest::Approx(71 + 6 + 2 * (3 + 60) + 10));
+  // The second piece is copied for 13.1072 us, the third comes 1 + 7.5712 later and takes 3.7856 more.
+  CHECK(long_faces[2].end == doctest::Approx(213 + 1 + 2 * (13.1072 - 8.5712 + 3.7856) + 10));
 }
 
 TEST_CASE("more latency and less bandwidth are never faster") {
