@@ -1,6 +1,7 @@
 #include "apps/bench/bench_timing.hpp"
 
 #include "runtime/graph/batch.hpp"
+#include "runtime/observe/kernel_marks.hpp"
 #include "runtime/system/clock.hpp"
 
 #include <algorithm>
@@ -123,6 +124,52 @@ PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, co
           times[times.size() / 2],
           {tasks / applications, runs.kernels(), std::max(0.0, outside_us) / tasks},
           part_of(counted, 1 / applications)};
+}
+
+namespace {
+
+struct Covered {
+  double begin_us, end_us;  ///< of the first event and of the last
+  double us;                ///< while at least one was under way
+};
+
+Covered covered_by(std::vector<runtime::Event> events) {
+  std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.begin_us < b.begin_us; });
+  Covered covered{events.empty() ? 0 : events.front().begin_us, 0, 0};
+  for (const runtime::Event& event : events) {
+    covered.us += std::max(0.0, event.end_us - std::max(covered.end_us, event.begin_us));
+    covered.end_us = std::max(covered.end_us, event.end_us);
+  }
+  return covered;
+}
+
+}  // namespace
+
+KernelShare share_in_kernels(runtime::Session& session, int owners, const std::function<void()>& submit_pair) {
+  constexpr int pairs = 2;
+  const runtime::KernelMarks marks;
+  const runtime::Events::Detail detail = session.events().detail();
+  session.events().set_detail(runtime::Events::Detail::tasks);
+  for (int round = 0; round < 2; ++round) {  // a graph is captured, and has marks, in the second
+    session.events().reset();
+    runtime::Batch batch;
+    for (int pair = 0; pair < pairs; ++pair) submit_pair();
+    batch.submit();
+    session.wait_all();
+  }
+  std::vector<runtime::Event> all;
+  double us = 0;
+  for (int worker = 0; worker < session.block_owners(); ++worker) {
+    const std::vector<runtime::Event>& events = session.events().of_worker(worker);
+    us += covered_by(events).us;
+    all.insert(all.end(), events.begin(), events.end());
+  }
+  const Covered whole = covered_by(all);
+  const KernelShare share{static_cast<double>(session.events().totals().executed) / (2 * pairs),
+                          us / owners / (whole.end_us - whole.begin_us)};
+  session.events().set_detail(detail);
+  session.events().reset();
+  return share;
 }
 
 }  // namespace quarkstar::app

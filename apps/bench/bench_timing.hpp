@@ -30,6 +30,16 @@ struct PairTiming {
 PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
                       const runtime::HardwareCounters* counters = nullptr);
 
+/// What of the time of some applications is in kernels.
+struct KernelShare {
+  double kernels = 0;  ///< of one application, as RuntimeCost::kernels
+  double share = 0;    ///< of the time from the begin of the first to the end of the last while at least one runs, the mean of the owners
+};
+
+/// submit_pair() as above, twice in one batch. On GPUs a replay of the batch's graph with marks around each kernel, which add up to a
+/// microsecond to it and as much between two. The session's events are empty afterwards.
+KernelShare share_in_kernels(runtime::Session& session, int owners, const std::function<void()>& submit_pair);
+
 /// What a kernel does at a site of one parity, all right-hand sides together; bytes are compulsory (each link and vector once).
 struct KernelBytes {
   double flops = 0, bytes = 0;

@@ -107,6 +107,9 @@ void print_rows(const Json& rows) {
                row["calls"].get<int>() > 0 ? fmt::format("{}", row["calls"].get<int>()) : std::string("-"), row["us"].get<double>(),
                100 * row["share"].get<double>(), row["flops_per_site"].get<double>(), row["gflops"].get<double>(),
                100 * row["bandwidth_fraction"].get<double>());
+  if (const Json& all = rows.back(); all.contains("in_kernels"))
+    fmt::print("{:>14} {:.0f} kernels a cycle, of whose time {:.0f}% is in them\n", "", all["kernels"].get<double>(),
+               100 * all["in_kernels"].get<double>());
   std::fflush(stdout);
 }
 
@@ -148,9 +151,12 @@ class MultigridBench {
     transfer::load(in, waves);
     session_.wait_all();
     MultigridCycle cycle(*system, *multigrid_);
-    const PairTiming times = time_pairs(session_, owner_count(bench_.decomposition()), options_.repetitions, [&] {
+    const int owners = owner_count(bench_.decomposition());
+    const auto two_cycles = [&] {
       for (int i = 0; i < 2; ++i) cycle.apply(out, in);
-    });
+    };
+    const PairTiming times = time_pairs(session_, owners, options_.repetitions, two_cycles);
+    const KernelShare in_kernels = share_in_kernels(session_, owners, two_cycles);
     std::vector<StepWork> best;
     for (int pass = 0; pass < options_.repetitions; ++pass) {
       StepWatch watch(StepWatch::Seconds::yes);
@@ -159,7 +165,10 @@ class MultigridBench {
       session_.wait_all();
       keep_best(best, watch.steps());
     }
-    return Part("cycle", case_, options_.action, vectors, triad_).rows(best, multigrid_->levels(), times.best);
+    Json rows = Part("cycle", case_, options_.action, vectors, triad_).rows(best, multigrid_->levels(), times.best);
+    rows.back()["kernels"] = in_kernels.kernels;
+    rows.back()["in_kernels"] = in_kernels.share;
+    return rows;
   }
 
  private:

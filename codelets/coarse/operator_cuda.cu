@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace quarkstar::cuda {
 namespace {
@@ -19,9 +20,11 @@ constexpr unsigned threads = 128;
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 /// sum_t += columns of one group of components times these components of vector t, for Rows rows of a group that follow each other and
-/// Count vectors. matrix: of the first of these rows and columns; vector t is at[t] words behind `from`.
+/// Count vectors. matrix: of the first of these rows and columns, the next column column_words behind it; vector t is at[t] words behind
+/// `from`.
 template <class Loads, int Rows, int Count, class F, class At>
-__device__ __forceinline__ void multiply_columns(const F* matrix, const F* from, const At& at, site::Complex<Lane<F>> (&sum)[Rows][Count]) {
+__device__ __forceinline__ void multiply_columns(const F* matrix, int column_words, const F* from, const At& at,
+                                                 site::Complex<Lane<F>> (&sum)[Rows][Count]) {
   constexpr int lanes = coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
   site::unroll<lanes / chunk>([&](auto part) {
     F re[Count][chunk], im[Count][chunk];
@@ -30,12 +33,12 @@ __device__ __forceinline__ void multiply_columns(const F* matrix, const F* from,
       load_chunk<chunk, Loads>(im[t], from + at[t] + lanes + part * chunk);
     });
     site::unroll<chunk>([&](auto column) {
-      const F* of_column = matrix + (part * chunk + column) * (2 * lanes);
       F m_re[Rows], m_im[Rows];
       site::unroll<Rows / rows>([&](auto i) {
-        load_chunk<rows, Loads>(m_re + i * rows, of_column + i * rows);
-        load_chunk<rows, Loads>(m_im + i * rows, of_column + lanes + i * rows);
+        load_chunk<rows, Loads>(m_re + i * rows, matrix + i * rows);
+        load_chunk<rows, Loads>(m_im + i * rows, matrix + lanes + i * rows);
       });
+      matrix += column_words;
       site::unroll<Rows>([&](auto row) {
         site::unroll<Count>([&](auto t) {
           sum[row][t] = site::multiply_add({{m_re[row]}, {m_im[row]}}, {{re[t][column]}, {im[t][column]}}, sum[row][t]);
@@ -79,32 +82,25 @@ __device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a
 template <class F, int Rows, int Count>
 struct Staging {
   static constexpr int stages = 3, most_sites = 4, lanes = coarse::lanes_of_components, tiles = lanes / Rows;
-  static constexpr int vector_words = 2 * lanes, group_words = lanes * vector_words;
-  static constexpr int padding = 8;  ///< words, so that threads which follow each other read other banks
+  static constexpr int vector_words = 2 * lanes;
+  static constexpr int padding = 8;  ///< words, so that threads of sites which follow each other read other banks
   int groups, vectors;               ///< vectors: of the block of threads, of the last block fewer
   int column_groups, sites;          ///< groups of columns of a stage
 
   QUARKSTAR_HD constexpr int parts() const { return (vectors + Count - 1) / Count; }
-  QUARKSTAR_HD constexpr int threads_of_site() const { return groups * tiles * parts(); }
-  /// Of a group of rows, [column][re, im][row of the group], and of a group of columns of a part, [vector][re, im][component].
-  QUARKSTAR_HD constexpr int rows_words() const { return column_groups * group_words + padding; }
-  static constexpr int part_words = Count * vector_words + padding;
-  QUARKSTAR_HD constexpr int matrix_words() const { return groups * rows_words(); }
-  QUARKSTAR_HD constexpr int site_words() const { return matrix_words() + column_groups * parts() * part_words; }
+  QUARKSTAR_HD constexpr int threads() const { return sites * groups * tiles * parts(); }
+  /// Of a site the columns, [column][group of rows][re, im][row of the group], then the groups of columns, [vector][re, im][component].
+  QUARKSTAR_HD constexpr int column_words() const { return groups * vector_words; }
+  QUARKSTAR_HD constexpr int matrix_words() const { return column_groups * lanes * column_words(); }
+  QUARKSTAR_HD constexpr int vectors_words() const { return parts() * Count * vector_words; }
+  QUARKSTAR_HD constexpr int site_words() const { return matrix_words() + column_groups * vectors_words() + padding; }
   QUARKSTAR_HD constexpr int stage_words() const { return sites * site_words(); }
   constexpr std::size_t block_bytes() const { return sizeof(F) * static_cast<std::size_t>(stages * stage_words()); }
+  /// What is copied at once: the columns of a site, or one group of components of its vectors.
+  QUARKSTAR_HD constexpr int pieces() const { return sites * (1 + column_groups); }
 };
 
-/// What one thread copies of each stage: the columns of one group of rows, or one group of components of the vectors of a part, or nothing.
-template <class F>
-struct Piece {
-  const F* from;      ///< of the next stage
-  std::int32_t to;    ///< words behind the begin of a stage
-  std::int32_t next;  ///< words from one stage to the next of the same block of matrices
-  std::uint32_t bytes;
-};
-
-/// coarse::multiply_rows() with a thread per site, Rows rows of a group and Count vectors. Matrices are nearly all that is read, and are
+/// coarse::multiply_site() with a thread per site, Rows rows of a group and Count vectors. Matrices are nearly all that is read, and are
 /// read once for all vectors of a block of threads; blockIdx.y: which vectors. The same products and sums in the same order on every
 /// device.
 template <class F, int Rows, int Count, int Threads, int Blocks>
@@ -117,65 +113,66 @@ __global__ void __launch_bounds__(Threads, Blocks)
   __shared__ Arrival arrived[Block::stages];
   F* staged = reinterpret_cast<F*>(dynamic);
   if (idles(idle)) return;
-  const int parts = block.parts(), threads_of_site = block.threads_of_site(), mine = static_cast<int>(threadIdx.x) / threads_of_site,
-            thread = static_cast<int>(threadIdx.x) % threads_of_site;
-  const int part = thread % parts, group = thread / parts / Block::tiles, lane = thread / parts % Block::tiles * Rows;
-  const std::uint32_t place = blockIdx.x * static_cast<std::uint32_t>(block.sites) + static_cast<std::uint32_t>(mine);
-  const std::uint32_t i = min(place, a.list.count - 1);
-  const std::size_t outer = a.list.outer(a.tables, i);
-  for (int b = thread; b < 9; b += threads_of_site) sources[mine][b] = coarse::find_source(a, i, outer, b);
+  // Threads of one group follow each other: site by site their rows are in other banks.
+  const int thread = static_cast<int>(threadIdx.x), parts = block.parts(), part = thread % parts, tile = thread / parts % Block::tiles,
+            mine = thread / (parts * Block::tiles) % block.sites, group = thread / (parts * Block::tiles * block.sites);
+  const std::uint32_t first_place = blockIdx.x * static_cast<std::uint32_t>(block.sites),
+                      place = first_place + static_cast<std::uint32_t>(mine);
+  const auto in_list = [&](int site) { return min(first_place + static_cast<std::uint32_t>(site), a.list.count - 1); };
+  for (int i = thread; i < 9 * block.sites; i += static_cast<int>(blockDim.x))
+    sources[i / 9][i % 9] = coarse::find_source(a, in_list(i / 9), a.list.outer(a.tables, in_list(i / 9)), i % 9);
   const int first_vector = static_cast<int>(blockIdx.y) * block.vectors, count = min(block.vectors, a.vectors - first_vector);
   const VectorsOfThread<Count> vectors{first_vector + part * Count, first_vector + count - 1, a.left_out};
   const bool wanted = place < a.list.count && !vectors.none();
 
-  const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
-  const auto block_words = static_cast<std::size_t>(a.groups * Block::group_words);
-  const bool copies_matrix = thread < a.groups;
-  const F* matrix =
-      a.matrices + (site * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(thread)) * (coarse::blocks_per_site * block_words);
-  const int of_vectors = thread - a.groups, copied_part = of_vectors % parts,
-            offset =  // of what is copied, from a site's vectors
-            (of_vectors / parts * a.vectors + first_vector + copied_part * Count) * Block::vector_words;
-  Piece<F> piece{};
-  if (copies_matrix) {
-    const int words = block.column_groups * Block::group_words;
-    piece = {nullptr, thread * block.rows_words(), words, static_cast<std::uint32_t>(words * sizeof(F))};
-  } else if (of_vectors < block.column_groups * parts) {
-    const int words = max(0, min(Count, count - copied_part * Count)) * Block::vector_words;
-    piece = {nullptr, block.matrix_words() + of_vectors * Block::part_words, block.column_groups * a.vectors * Block::vector_words,
-             static_cast<std::uint32_t>(words * sizeof(F))};
-  }
-  piece.to += mine * block.site_words();
+  // A piece is copied by the first of some threads; without bulk copies each of them copies a share.
+  const int sharing = static_cast<int>(blockDim.x) / block.pieces(), piece = thread / sharing, copied = piece % block.sites,
+            column_group = piece / block.sites - 1;  // of the vectors' components; -1: columns
+  const std::size_t site =
+      static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + a.list.outer(a.tables, in_list(copied));
+  const auto block_words = static_cast<std::size_t>(a.groups * Block::lanes * block.column_words());
+  const F* const matrices = a.matrices + site * coarse::blocks_per_site * block_words;
+  const int offset = (column_group * a.vectors + first_vector) * Block::vector_words;
+  const int all_words = column_group < 0 ? block.matrix_words() : count * Block::vector_words,
+            next_words = column_group < 0 ? all_words : block.column_groups * a.vectors * Block::vector_words;
+  constexpr int at_once = 16 / static_cast<int>(sizeof(F));
+  const int share = Arrival::bulk ? all_words : (all_words / at_once + sharing - 1) / sharing * at_once,
+            skipped = min(thread % sharing * share, all_words), words = piece < block.pieces() ? min(share, all_words - skipped) : 0;
+  const int to_word =
+      copied * block.site_words() + skipped + (column_group < 0 ? 0 : block.matrix_words() + column_group * block.vectors_words());
   const auto stage_bytes = static_cast<std::uint32_t>(block.sites * block.column_groups * Block::vector_words *
                                                       (a.groups * Block::lanes + count) * static_cast<int>(sizeof(F)));
   const int steps_of_block = a.groups / block.column_groups, first = a.first_block * steps_of_block, last = a.end_block * steps_of_block;
-  if (threadIdx.x == 0)
+  if (thread == 0)
     for (auto& barrier : arrived) barrier.init(blockDim.x);
   if (__syncthreads_or(wanted ? 1 : 0) == 0) return;
 
+  const F* from = nullptr;
   int next_block = a.first_block, left_of_block = 0, to_slot = 0;
   const auto fetch = [&](int step) {
     Arrival& barrier = arrived[to_slot];
-    F* to = staged + to_slot * block.stage_words() + piece.to;
+    F* to = staged + to_slot * block.stage_words() + to_word;
     to_slot = to_slot == Block::stages - 1 ? 0 : to_slot + 1;
     if (step >= last) return;
-    if (left_of_block == 0) {
-      piece.from = copies_matrix ? matrix + static_cast<std::size_t>(next_block == 0 ? a.self_block : next_block) * block_words
-                                 : sources[mine][next_block] + offset;
-      left_of_block = steps_of_block;
-      ++next_block;
+    if (words > 0) {
+      if (left_of_block == 0) {
+        from = skipped + (column_group < 0 ? matrices + static_cast<std::size_t>(next_block == 0 ? a.self_block : next_block) * block_words
+                                           : sources[copied][next_block] + offset);
+        left_of_block = steps_of_block;
+        ++next_block;
+      }
+      --left_of_block;
+      if (thread == 0) barrier.expect(stage_bytes);
+      barrier.copy(to, from, static_cast<std::uint32_t>(words * static_cast<int>(sizeof(F))));
+      from += next_words;
     }
-    --left_of_block;
-    if (threadIdx.x == 0) barrier.expect(stage_bytes);
-    if (piece.bytes > 0) barrier.copy(to, piece.from, piece.bytes);
     barrier.done();
-    piece.from += piece.next;
   };
   site::Complex<V> sum[Rows][Count];
   site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
   for (int ahead = 0; ahead < Block::stages - 1; ++ahead) fetch(first + ahead);
-  const F* of_rows = staged + mine * block.site_words() + group * block.rows_words() + lane;
-  const F* of_part = staged + mine * block.site_words() + block.matrix_words() + part * Block::part_words;
+  const F* of_rows = staged + mine * block.site_words() + group * Block::vector_words + tile * Rows;
+  const F* of_part = staged + mine * block.site_words() + block.matrix_words() + part * Count * Block::vector_words;
   int slot = 0;
   std::uint32_t phase = 0;
   for (int step = first; step < last; ++step) {
@@ -185,16 +182,16 @@ __global__ void __launch_bounds__(Threads, Blocks)
     const F *rows = of_rows + slot * block.stage_words(), *x = of_part + slot * block.stage_words();
 #pragma unroll 1
     for (int c = 0; c < block.column_groups; ++c) {
-      multiply_columns<SharedLoads>(rows, x, VectorsInRow{}, sum);
-      rows += Block::group_words;
-      x += parts * Block::part_words;
+      multiply_columns<SharedLoads>(rows, block.column_words(), x, VectorsInRow{}, sum);
+      rows += Block::lanes * block.column_words();
+      x += block.vectors_words();
     }
     if (++slot == Block::stages) {
       slot = 0;
       phase ^= 1;
     }
   }
-  if (wanted) store_rows(a, outer, group, lane, vectors, sum);
+  if (wanted) store_rows(a, a.list.outer(a.tables, place), group, tile * Rows, vectors, sum);
 }
 
 /// coarse::multiply_dense_rows() with a thread per row and Count vectors.
@@ -218,7 +215,7 @@ __global__ void __launch_bounds__(threads)
   for (int site = 0; site < a.column_sites; ++site) {
     const F* from = a.column_vector(site);
     for (int column_group = 0; column_group < a.groups; ++column_group) {
-      multiply_columns<CachedLoads>(matrix, from, at, sum);
+      multiply_columns<CachedLoads>(matrix, words, from, at, sum);
       matrix += coarse::lanes_of_components * words;
       from += a.vectors * words;
     }
@@ -279,18 +276,19 @@ void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* 
     for (int column_groups = 2; column_groups <= a.groups; ++column_groups)
       if (a.groups % column_groups == 0 && fits(column_groups)) block.column_groups = column_groups;
   } else {
-    block.sites =
-        std::clamp(std::min(Threads / block.threads_of_site(), static_cast<int>(most_bytes / block.block_bytes())), 1, most_sites);
+    // A power of two: most often they fill their warps, and they read other banks.
+    const int fit = std::clamp(std::min(Threads / block.threads(), static_cast<int>(most_bytes / block.block_bytes())), 1, most_sites);
+    block.sites = static_cast<int>(std::bit_floor(static_cast<unsigned>(fit)));
   }
   const auto sites = static_cast<std::uint32_t>(block.sites);
   runtime::launch_with_shared_memory(operator_range<F, Rows, Count, Threads, Blocks>, block.block_bytes(), false,
                                      dim3((a.list.count + sites - 1) / sites, static_cast<unsigned>(batches)),
-                                     static_cast<unsigned>(block.sites * block.threads_of_site()), stream, a, idle, block);
+                                     static_cast<unsigned>(block.threads()), stream, a, idle, block);
 }
 
 }  // namespace
 
-// Rows and vectors of a thread, blocks and stages: docs/results/2026-11-29-h200.md.
+// Rows and vectors of a thread, blocks and stages: docs/results/2026-11-29-h200.md, 2026-11-30-h200-coarse-operator.md.
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   if (a.list.count == 0) return;

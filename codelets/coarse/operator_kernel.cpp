@@ -13,11 +13,8 @@ void operator_range(const coarse::OperatorArguments<F>& arguments, std::int64_t 
   for (std::int64_t i = begin; i < end; ++i) {
     coarse::Sources<F> sources;
     const std::size_t site = coarse::find_sources(a, static_cast<std::uint32_t>(i), sources);
-    for (int group = 0; group < a.groups; ++group)
-      for (int lane = 0; lane < coarse::lanes_of_components; lane += VL)
-        coarse::for_vectors(a.left_out, a.vectors, [&](auto count, int first) {
-          coarse::multiply_rows<count, Pack<F, VL>>(a, site, sources, group, lane, first);
-        });
+    coarse::for_vectors(a.left_out, a.vectors,
+                        [&](auto count, int first) { coarse::multiply_site<count, Pack<F, VL>>(a, site, sources, first); });
   }
 }
 

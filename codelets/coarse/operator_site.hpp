@@ -23,7 +23,7 @@ template <class F>
 struct OperatorArguments {
   F* out;
   const F *self, *others, *base;  ///< vectors on the same sites, and on those of the other parity; nullptr: none; base likewise
-  const F* matrices;              ///< [coarse site, even ones first][group of rows][block][column][re, im][row of the group]
+  const F* matrices;              ///< [coarse site, even ones first][block][column][group of rows][re, im][row of the group]
   const std::uint32_t* tables;    ///< of the block's geometry
   const F* faces[8];              ///< [site of the face][group][vector][re, im][component of the group], of the other parity
   const std::int32_t* left_out;
@@ -60,47 +60,62 @@ QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<F>& a, std::uint32
   return outer;
 }
 
-/// sum_t += block[rows, columns] from_{first + t}[columns], for the rows of a group from `lane` on; matrix: of this group and block.
-template <int Count, class V, class F, class Arguments>
-QUARKSTAR_HD void multiply_block(const Arguments& a, const F* matrix, const F* from, int lane, int first, site::Complex<V> (&sum)[Count]) {
+/// sum_t += matrix[rows, columns] in_t[columns] for the columns of a group, Count vectors and as many rows as V has; matrix: of the first
+/// row and column, the next column column_words behind it; in: the first vector's components of the group.
+template <int Count, class V, class F>
+QUARKSTAR_HD void multiply_columns(const F* matrix, std::size_t column_words, const F* in, site::Complex<V> (&sum)[Count]) {
   constexpr int words = 2 * lanes_of_components;
-  for (int column_group = 0; column_group < a.groups; ++column_group) {
-    const F* in = from + static_cast<std::size_t>((column_group * a.vectors + first) * words);
-    for (int column = 0; column < lanes_of_components; ++column) {
-      const site::Complex<V> m{V::load(matrix + lane), V::load(matrix + lanes_of_components + lane)};
-      matrix += words;
-      for (int t = 0; t < Count; ++t)
-        sum[t] = site::multiply_add(m, {V::broadcast(in[t * words + column]), V::broadcast(in[t * words + lanes_of_components + column])},
-                                    sum[t]);
-    }
+  for (int column = 0; column < lanes_of_components; ++column) {
+    const site::Complex<V> m{V::load(matrix), V::load(matrix + lanes_of_components)};
+    matrix += column_words;
+    for (int t = 0; t < Count; ++t)
+      sum[t] =
+          site::multiply_add(m, {V::broadcast(in[t * words + column]), V::broadcast(in[t * words + lanes_of_components + column])}, sum[t]);
   }
 }
 
-/// sum_v = block_self self_v + sum_d block_d others_v(X + d), or those of its blocks that are wanted, for Count vectors from `first` on and
-/// the rows of a group from `lane` on; out_v = sum_v, or base_v -+ sum_v.
+/// sum_v = block_self self_v + sum_d block_d others_v(X + d), or those of its blocks that are wanted, for Count vectors from `first` on;
+/// out_v = sum_v, or base_v -+ sum_v. The matrices are read in their order, and sums of all rows wait in memory.
 template <int Count, class V, class F>
-QUARKSTAR_HD void multiply_rows(const OperatorArguments<F>& a, std::size_t outer, const Sources<F>& sources, int group, int lane,
-                                int first) {
-  constexpr int words = 2 * lanes_of_components;
-  const auto block_words = static_cast<std::size_t>(a.groups * lanes_of_components * words);
-  const auto groups = static_cast<std::size_t>(a.groups), g = static_cast<std::size_t>(group);
+QUARKSTAR_HD void multiply_site(const OperatorArguments<F>& a, std::size_t outer, const Sources<F>& sources, int first) {
+  constexpr int words = 2 * lanes_of_components, width = static_cast<int>(sizeof(V) / sizeof(F)), packs = lanes_of_components / width;
+  const auto column_words = static_cast<std::size_t>(a.groups * words), group_words = lanes_of_components * column_words,
+             block_words = static_cast<std::size_t>(a.groups) * group_words;
   const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
-  const F* matrix = a.matrices + (site * groups + g) * (blocks_per_site * block_words);
-  site::Complex<V> sum[Count];
-  for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
-  for (int b = a.first_block; b < a.end_block; ++b)
-    multiply_block<Count, V>(a, matrix + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words, sources.from[b], lane, first,
-                             sum);
-  const std::size_t place = ((outer * groups + g) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words +
-                            static_cast<std::size_t>(lane);
-  for (int t = 0; t < Count; ++t) {
-    const std::size_t word = place + static_cast<std::size_t>(t * words);
-    if (a.base != nullptr) {
-      const site::Complex<V> base{V::load(a.base + word), V::load(a.base + word + lanes_of_components)};
-      sum[t] = a.add != 0 ? base + sum[t] : base - sum[t];
+  const F* matrices = a.matrices + site * blocks_per_site * block_words;
+  site::Complex<V> sums[most_components / width][Count];
+  const int row_packs = a.groups * packs;
+  const auto row_word = [](int pack) QUARKSTAR_INLINE_LAMBDA { return pack / packs * words + pack % packs * width; };
+  for (int pack = 0; pack < row_packs; ++pack)
+    for (auto& sum : sums[pack]) sum = {V::broadcast(0), V::broadcast(0)};
+  for (int b = a.first_block; b < a.end_block; ++b) {
+    const F* matrix = matrices + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words;
+    const F* in = sources.from[b] + first * words;
+    for (int column_group = 0; column_group < a.groups; ++column_group) {
+      for (int pack = 0; pack < row_packs; ++pack) {
+        site::Complex<V> sum[Count];
+        for (int t = 0; t < Count; ++t) sum[t] = sums[pack][t];
+        multiply_columns<Count, V>(matrix + row_word(pack), column_words, in, sum);
+        for (int t = 0; t < Count; ++t) sums[pack][t] = sum[t];
+      }
+      matrix += group_words;
+      in += a.vectors * words;
     }
-    sum[t].re.store(a.out + word);
-    sum[t].im.store(a.out + word + lanes_of_components);
+  }
+  for (int pack = 0; pack < row_packs; ++pack) {
+    const std::size_t group = outer * static_cast<std::size_t>(a.groups) + static_cast<std::size_t>(pack / packs);
+    const std::size_t place = (group * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * words +
+                              static_cast<std::size_t>(pack % packs * width);
+    for (int t = 0; t < Count; ++t) {
+      const std::size_t word = place + static_cast<std::size_t>(t * words);
+      site::Complex<V> result = sums[pack][t];
+      if (a.base != nullptr) {
+        const site::Complex<V> base{V::load(a.base + word), V::load(a.base + word + lanes_of_components)};
+        result = a.add != 0 ? base + result : base - result;
+      }
+      result.re.store(a.out + word);
+      result.im.store(a.out + word + lanes_of_components);
+    }
   }
 }
 
@@ -133,8 +148,14 @@ QUARKSTAR_HD void multiply_dense_rows(const DenseArguments<F>& a, std::size_t ou
   const F* matrix = a.rows(outer, group);
   site::Complex<V> sum[Count];
   for (auto& s : sum) s = {V::broadcast(0), V::broadcast(0)};
-  for (int site = 0; site < a.column_sites; ++site, matrix += a.block_words())
-    multiply_block<Count, V>(a, matrix, a.column_vector(site), lane, first, sum);
+  for (int site = 0; site < a.column_sites; ++site) {
+    const F* in = a.column_vector(site) + first * words;
+    for (int column_group = 0; column_group < a.groups; ++column_group) {
+      multiply_columns<Count, V>(matrix + lane, words, in, sum);
+      matrix += lanes_of_components * words;
+      in += a.vectors * words;
+    }
+  }
   F* out = a.out + coarse_word(outer, group * lanes_of_components + lane, first, a.groups * lanes_of_components, a.vectors);
   for (int t = 0; t < Count; ++t, out += words) {
     sum[t].re.store(out);
@@ -149,12 +170,9 @@ struct SiteMatrices {
   int components;
   /// The real part of an element; the imaginary part is lanes_of_components behind, the next row of its group is next to it.
   QUARKSTAR_HD F* at(int block, int row, int column) const {
-    return matrices +
-           ((static_cast<std::size_t>(row / lanes_of_components) * blocks_per_site + static_cast<std::size_t>(block)) *
-                static_cast<std::size_t>(components) +
-            static_cast<std::size_t>(column)) *
-               (2 * lanes_of_components) +
-           row % lanes_of_components;
+    const auto words = static_cast<std::size_t>(2 * components);
+    return matrices + static_cast<std::size_t>(block * components + column) * words +
+           static_cast<std::size_t>(row / lanes_of_components * 2 * lanes_of_components + row % lanes_of_components);
   }
   /// One element of a block. What couples to a neighbour is subtracted from the site's own block, which has the sum of all before.
   QUARKSTAR_HD void set(int block, int row, int column, F re, F im) const {

@@ -4,6 +4,7 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/graph_status.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/observe/kernel_marks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -110,7 +111,7 @@ std::size_t whole_refresh_behind(const Program& program, std::size_t step) {
 
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
 
-bool batches_are_sampled() { return Session::current().options().time_kernels; }
+bool batches_are_sampled() { return Session::current().options().time_kernels || KernelMarks::wanted(); }
 
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;

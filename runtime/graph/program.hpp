@@ -77,7 +77,7 @@ std::size_t whole_refresh_behind(const Program& program, std::size_t step);
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();
 
-/// Whether kernels are timed in a sample of the batches (SessionOptions::time_kernels), and of the others only the whole.
+/// Whether kernels are timed in a sample of the batches (SessionOptions::time_kernels, KernelMarks), and of the others only the whole.
 bool batches_are_sampled();
 
 /// Submits a task of the first step's owner whose argument is the program, which it owns from then on; urgent if a step is.

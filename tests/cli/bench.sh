@@ -112,8 +112,9 @@ expect 0 '8,8,8,8 +single +18 +cycle +3 +- +whole +- ' "${multigrid[@]}" --preci
 for step in 'set-up +8 +0 +null vectors' 'set-up +8 +0 +coarse operator' 'set-up +8 +- +whole' 'cycle +1 +1 +solver' 'cycle +1 +0 +smoother' 'cycle +1 +1 +all'; do
   grep -qE "$step" stdout.txt || { cat stdout.txt; die "no row '$step'"; }
 done
+[ "$(grep -cE '^ +[1-9][0-9]+ kernels a cycle, of whose time [0-9]+% is in them$' stdout.txt)" = 2 ] || { cat stdout.txt; die "not a line of kernels for each cycle"; }
 expect 0 '"contraction"' "${multigrid[@]}" --json --action clover --levels 2 --aggregate 2,2,2,2 --precision double
-for key in level step calls us share flops_per_site gflops bandwidth_fraction; do
+for key in level step calls us share flops_per_site gflops bandwidth_fraction kernels in_kernels; do
   grep -q "\"$key\":" stdout.txt || { cat stdout.txt; die "the JSON of multigrid has no $key"; }
 done
 expect 2 "error: --action: multigrid is for Wilson-type actions, and 'hisq' is none" bench multigrid --action hisq "${small[@]}"
