@@ -101,6 +101,19 @@ struct Norm {
   }
 };
 
+/// |x|^2, sum_k |x_k|^8: between them they say how large a component is at most (codelets/field/rounding.hpp).
+struct Magnitudes {
+  static constexpr const char* name = "blas.magnitudes";
+  static constexpr Use uses[] = {Use::in};
+  static constexpr int coefficients = 0, sums = 2, flops = 7;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[1], const site::Complex<V>*, V* sum) {
+    const V norm2 = site::norm2(f[0]), norm4 = norm2 * norm2;
+    sum[0] = sum[0] + norm2;
+    sum[1] = fma(norm4, norm4, sum[1]);
+  }
+};
+
 /// |x|^2, <y, x>.
 struct NormDot {
   static constexpr const char* name = "blas.norm_dot";
@@ -185,6 +198,7 @@ struct ShiftedSolutionDirection {
   DO(Dot)                                 \
   DO(DotPair)                             \
   DO(Norm)                                \
+  DO(Magnitudes)                          \
   DO(NormDot)                             \
   DO(CgSolutionDirection)                 \
   DO(Direction)                           \

@@ -41,6 +41,9 @@ class Basis {
   int capacity() const { return capacity_; }
   int count() const { return count_; }
   Precision stored() const { return stored_->precision(); }
+  /// The fields, in the order of the vectors, and one of them in the lattice's precision, until the next one is asked for.
+  const std::vector<Field>& tiles() const { return tiles_; }
+  const Field& wide(const Field& tile) const;
   /// A field of one block, or of so many vectors.
   Field field() const { return field(block_); }
   Field field(int n) const { return {lattice_, parity_, components_, n}; }
@@ -64,8 +67,6 @@ class Basis {
 
  private:
   Field make_tile() const { return {stored_, parity_, components_, tile_}; }
-  /// A field of the basis in the lattice's precision, until the next one is asked for.
-  const Field& wide(const Field& tile) const;
   LatticePointer lattice_, stored_;
   int parity_, components_, block_, tile_, capacity_, together_, count_ = 0;
   std::vector<Field> tiles_;

@@ -1,18 +1,22 @@
 #pragma once
 // Deflation by eigenvectors.
+#include "codelets/field/projection.hpp"
+#include "runtime/graph/handle_pool.hpp"
 #include "solvers/eigen/basis.hpp"
 #include "solvers/projector.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace quarkstar {
 
-/// (A + shift)^-1 on the space of eigenvectors v_i of A: sum_i v_i <v_i, in> / (lambda_i + shift). Cost: the vectors pass through memory
-/// twice, whatever the number of right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors,
-/// up to a multiple of 16, in the precision that is asked for; arithmetic and sums are those of double precision in any case. The bits of a
-/// right-hand side do not depend on those beside it.
+/// (A + shift)^-1 on the space of eigenvectors v_i of A: sum_i v_i <v_i, in> / (lambda_i + shift). The products <v_i, in> are of vectors
+/// rounded to 24 bits (blas::rounded_products()): a millionth of a mode's part may be left, which further corrections take out; the rest is
+/// arithmetic of double precision. Cost: the vectors pass through memory twice, whatever the number of right-hand sides; 16 flop per site,
+/// component, eigenvector and right-hand side. Memory: the eigenvectors, up to a multiple of 16, in the precision that is asked for. The
+/// bits of a right-hand side do not depend on those beside it.
 class EigenProjector : public Projector {
  public:
   /// A block of so many vectors is added at a time.
@@ -32,12 +36,26 @@ class EigenProjector : public Projector {
   void add(std::span<const HostField> vectors);
 
   int parity() const override { return basis_.parity(); }
+  /// Does not wait.
   void apply(const Field& out, const Field& in, const PerVector& shifts) const override;
   double gain2() const override;
 
  private:
+  /// Fields of the basis that one task reads.
+  struct Group {
+    std::size_t first, fields;
+    int modes;                ///< that are in them
+    runtime::Handle numbers;  ///< scales of the modes, and their values
+  };
+  std::size_t most_fields() const;
+  void make_groups();
+  /// Those of a group, in double precision.
+  blas::VectorsInTiles vectors_of(const Group& group) const;
+
   std::vector<double> values_;
   Basis basis_;
+  std::vector<Group> groups_;
+  std::shared_ptr<runtime::HandlePool> pool_ = std::make_shared<runtime::HandlePool>();  ///< for those who have none
 };
 
 }  // namespace quarkstar

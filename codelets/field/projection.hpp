@@ -1,0 +1,45 @@
+#pragma once
+// What the projection onto many vectors takes: their products with some others, in whole numbers, and their sums.
+#include "codelets/field/field.hpp"
+#include "codelets/field/projection_kernels.hpp"
+#include "runtime/graph/scalar.hpp"
+
+#include <vector>
+
+namespace quarkstar::blas {
+
+// Fields are of one lattice in double precision, parity and kind, without vectors in lanes; else ShapeError.
+
+/// Many vectors a_i, in fields with room for as many each, at most tile_vectors: `count` of them, one field after the other. 1 to
+/// most_tiles fields.
+struct VectorsInTiles {
+  std::vector<const Field*> fields;
+  int count;
+};
+
+/// scale_of_rounding() of each vector. Waits for the tasks before it.
+std::vector<double> scales_of(const Field& x);
+
+// All else submits and does not wait.
+
+/// scales: doubles, the same. sums: where the 2 x.vectors() sums go that they are made of.
+void submit_scales(const runtime::Handle& scales, const Field& x, const runtime::PartialSums& sums);
+
+/// sum_k rint(a_i s_i)_k^* rint(b_v s_v)_k for all i and v, s: scales of the vectors, rint: the nearest whole numbers of real and imaginary
+/// part. 2 (i n + v) is the real part and 2 (i n + v) + 1 the imaginary one, of n vectors in b. Products and sums are exact; divided by
+/// s_i s_v they are <a_i, b_v> but for what rounding takes: of |a_i| |b_v| 1e-6 where both are smooth, 1e-9 where what it takes is as good
+/// as random. modes: doubles that begin with the scales of a. 8 operations per site, component and pair; the tiles pass through memory
+/// once. On a GPU tensor cores take nine products of 8 bits for each, in less time than reading the tiles.
+void rounded_products(const VectorsInTiles& a, const runtime::Handle& modes, const Field& b, const runtime::Handle& scales,
+                      const runtime::PartialSums& partials);
+
+/// c_iv = <a_i, b_v> / (values_i + shifts_v), row-major complex numbers, from the sums of rounded_products(). modes: scales of a, `count`
+/// of them, and behind them their values. vectors: of c; b has as many, or one that serves for all.
+void submit_coefficients(const runtime::Handle& coefficients, const runtime::PartialSums& partials, const runtime::Handle& modes, int count,
+                         const runtime::Handle& scales, int b_vectors, int vectors, const PerVector& shifts, int owner);
+
+/// out_v = base_v + sum_i a_i c_iv, the sum in the order of i; without base: the sum alone. 8 flop per site, component and pair; the tiles
+/// pass through memory once. On a GPU: tensor cores in double precision, with the bits of multiply-adds one after the other.
+void combine(const Field& out, const Field* base, const VectorsInTiles& a, const runtime::Handle& coefficients);
+
+}  // namespace quarkstar::blas
