@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Campaigns: what is planned, results, kill and resume, extension, failures, signals, a full disk, ranks, and errors of the file. That
+# Campaigns: what is planned, results, policies, kill and resume, extension, failures, signals, a full disk, ranks, and errors of the file. That
 # rows have the bits of single solves: unit.campaign.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 for seed in 1 2 3; do expect 0 '^wrote' gauge generate lat.$seed --lattice 4 4 4 8 --beta 5.9 --sweeps 2 --seed $seed; done
@@ -44,7 +44,7 @@ for line in 'memory, estimated: host: ' '^disk: ' '^time: about .* for every 100
   grep -q -- "$line" stdout.txt || { cat stdout.txt; die "no line '$line'"; }
 done
 absent all
-expect 0 '^wrote all/report.html' run all.toml
+expect 0 '^wrote all/report.html' run all.toml --workers 1
 [ "$(grep -c '^lat.[123]: 4 rows in ' stdout.txt)" = 3 ] || { cat stdout.txt; die "not a line for each configuration"; }
 grep -q 'lat.3 staggered: .*; about .* left' stderr.txt || { cat stderr.txt; die "no remaining time"; }
 rows all 12
@@ -61,6 +61,15 @@ for part in runtime plan links solver; do grep -A5 '"setup": {' one.json | grep 
 perl -0777 -ne '/"correlators": (\{.*?\n  \})/s or die; for ($1 =~ /"(?:pion|rho_[xyz])": \[([^\]]*)\]/g) { print pack("d<*", split /,/), "\n--\n" }' one.json > packed
 perl -0777 -e 'local $/; open F, "<", "packed"; open G, "<", "all/configurations/lat.2.h5"; $h = <G>; @all = split /\n--\n/, <F>; @all == 4 or die "not four correlators";
   for (@all) { length($_) == 64 && index($h, $_) >= 0 or die "a correlator is missing" }' || die "a row is not what solve writes"
+
+# Under any policy, on any workers and however they share the work: the bytes of `static` on one.
+for policy in dmda eager heteroprio lws static-unfused; do
+  expect 0 '^wrote under/campaign.h5' run all.toml --out under --workers 2 --policy $policy
+  same under
+  rm -r under
+done
+expect 0 '^wrote shared/campaign.h5' run all.toml --out shared --workers 2 --policy dmda --share columns
+same shared
 
 # Killed at twenty moments, each while it runs, and started again: the same bytes. Where it ends before its kill it begins anew.
 seed=$RANDOM$RANDOM
