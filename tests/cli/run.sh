@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Campaigns: what is planned, results, kill and resume, extension, failures, signals, a full disk, ranks, and errors of the file. That rows have
-# the bits of single solves: unit.campaign.
+# Campaigns: what is planned, results, policies, kill and resume, extension, failures, signals, a full disk, ranks, and errors of the file. That
+# rows have the bits of single solves: unit.campaign.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 for seed in 1 2 3; do expect 0 '^wrote' gauge generate lat.$seed --lattice 4 4 4 8 --beta 5.9 --sweeps 2 --seed $seed; done
 
@@ -44,7 +44,7 @@ for line in 'memory, estimated: host: ' '^disk: ' '^time: about .* for every 100
   grep -q -- "$line" stdout.txt || { cat stdout.txt; die "no line '$line'"; }
 done
 absent all
-expect 0 '^wrote all/report.html' run all.toml
+expect 0 '^wrote all/report.html' run all.toml --workers 1
 [ "$(grep -c '^lat.[123]: 4 rows in ' stdout.txt)" = 3 ] || { cat stdout.txt; die "not a line for each configuration"; }
 grep -q 'lat.3 staggered: .*; about .* left' stderr.txt || { cat stderr.txt; die "no remaining time"; }
 rows all 12
@@ -62,23 +62,44 @@ perl -0777 -ne '/"correlators": (\{.*?\n  \})/s or die; for ($1 =~ /"(?:pion|rho
 perl -0777 -e 'local $/; open F, "<", "packed"; open G, "<", "all/configurations/lat.2.h5"; $h = <G>; @all = split /\n--\n/, <F>; @all == 4 or die "not four correlators";
   for (@all) { length($_) == 64 && index($h, $_) >= 0 or die "a correlator is missing" }' || die "a row is not what solve writes"
 
-# Killed at any moment and started again: the same bytes.
+# Under any policy, on any workers and however they share the work: the bytes of `static` on one.
+for policy in dmda eager heteroprio lws static-unfused; do
+  expect 0 '^wrote under/campaign.h5' run all.toml --out under --workers 2 --policy $policy
+  same under
+  rm -r under
+done
+expect 0 '^wrote shared/campaign.h5' run all.toml --out shared --workers 2 --policy dmda --share columns
+same shared
+
+# Killed at twenty moments, each while it runs, and started again: the same bytes. Where it ends before its kill it begins anew.
 seed=$RANDOM$RANDOM
 echo "seed of the kills: $seed"
 RANDOM=$seed
 campaign killed
 lines_of_rows() { cat "$1/journal.jsonl" 2> /dev/null | grep -c '"kind":"done"' || true; }
-# killed OUT ROWS SECONDS: so long behind so many further rows.
+# killed OUT ROWS SECONDS: so long behind so many further rows; fails where the campaign had ended.
 killed() {
-  local child until=$(($(lines_of_rows "$1") + $2))
+  local child code=0 until=$(($(lines_of_rows "$1") + $2))
   "$QUARKSTAR" run "$1.toml" > stdout.txt 2> stderr.txt &
   child=$!
   while [ "$(lines_of_rows "$1")" -lt $until ] && kill -0 $child 2> /dev/null; do sleep 0.01; done
   sleep "$3"
   kill -9 $child 2> /dev/null || true
-  wait $child 2> /dev/null || true
+  wait $child 2> /dev/null || code=$?
+  [ $code = 0 ] || [ $code = 137 ] || { cat stdout.txt stderr.txt; die "exit code $code of a campaign that was to be killed"; }
+  [ $code = 137 ]
 }
-for ((kill = 0; kill < 10; ++kill)); do killed killed $((RANDOM % 3)) 0.$((RANDOM % 2))$((RANDOM % 10)); done
+met=0 tries=0
+while [ $met -lt 20 ]; do
+  [ $((tries += 1)) -le 100 ] || die "of 100 kills only $met met a campaign that ran"
+  if killed killed $((RANDOM % 2)) 0.$((RANDOM % 2))$((RANDOM % 10)); then
+    met=$((met + 1))
+  else
+    same killed
+    rm -r killed
+  fi
+done
+echo "kills: $met of $tries met a campaign that ran"
 printf '{"kind":"do' >> killed/journal.jsonl  # a line that was being written
 expect 0 '^wrote killed/campaign.h5' run killed.toml
 same killed
