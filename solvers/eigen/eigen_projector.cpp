@@ -102,11 +102,27 @@ void EigenProjector::apply(const Field& out, const Field& in, const PerVector& s
   if (batch) batch->submit();
 }
 
-/// Products of numbers of 24 bits leave some 1e-8 |in| of each mode, and a Krylov space finds a mode of a small eigenvalue long before the
-/// residual is as small as that. Modes in half precision leave more, where all their numbers are rounded alike as those of smooth modes
-/// are. Smooth links of 8^4 sites, 24 modes, m = 0.002, which take 56 iterations with exact products and modes: modes in double or single
-/// take 57 or 58 with corrections that end after 3 to 4.5 digits, 294 and 311 where these end after five; modes in half precision 59 after
-/// two, 72 after three and 294 after 3.5.
-double EigenProjector::gain2() const { return basis_.stored() == Precision::half ? 1e-4 : 1e-7; }
+/// Rounded products leave |in| times some 5e-7 / sqrt(n) along each mode, of vectors with n reals. A Krylov space finds what is left where
+/// its square over the mode's eigenvalue becomes the rest of |r|^2 over the largest eigenvalue, which is about 20 for all actions: 5e-12 /
+/// (n lambda), here with a factor of 40 for what modes share. Modes that are rounded to 24 and 15 bits leave more, where all their numbers
+/// are rounded alike, as those of smooth modes are: five digits and two end before that. Smooth links of 8^4 sites, 24 modes, m = 0.002
+/// take 56 iterations with exact products and modes, and 57 with rounded products where corrections end after 3.5 to 4.5 digits
+/// (here: 4.1), but 294 where these end after five; modes in half precision take 59 after two, 72 after three and 294 after 3.5.
+double EigenProjector::gain2() const {
+  constexpr double least_mode = 1e-300, most = 1e-4;
+  const double n = static_cast<double>(volume(basis_.lattice()->decomposition().lattice())) * basis_.lattice()->slices() *
+                   basis_.components(),
+               lowest = std::max(*std::min_element(values_.begin(), values_.end()), least_mode);
+  const double of_products = std::min(2e-10 / (n * lowest), most);
+  switch (basis_.stored()) {
+    case Precision::double_:
+      return of_products;
+    case Precision::single:
+      return std::max(of_products, 1e-10);
+    case Precision::half:
+      break;
+  }
+  return 1e-4;
+}
 
 }  // namespace quarkstar
