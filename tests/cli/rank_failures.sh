@@ -51,7 +51,7 @@ launch -n 2 "$QUARKSTAR" "${long[@]}" --columns 0,1 --checkpoint restart > stdou
 launch -n 3 "$QUARKSTAR" machine --self-test > stdout.txt 2> stderr.txt || { cat stderr.txt; die "the self-test failed"; }
 grep -q '^roll call *3 ranks answered' stdout.txt || die "no roll call"
 grep -q '^known faces *0 wrong values' stdout.txt || die "no known faces"
-[ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three pairs"; }
+[ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three pairs"; }
 [ "$(grep -cE '^ +[0-9]+  [^ ]+ +[0-9]+ threads on cores' stdout.txt)" = 3 ] || { cat stdout.txt; die "not three ranks"; }
 
 # What follows sleeps for most of its half a minute, so two or three together, each in a folder of its own: ranks have to answer in time.
