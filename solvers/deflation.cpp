@@ -43,8 +43,8 @@ void Deflation::split(const PreparedAction& action, const PerVector& mass, const
   const PerVector shifts = shifts_of(action, mass, known.vectors());
   const Field base = of_one.field(), image(rhs.lattice(), rhs.parity(), rhs.components());
   if (serves(rhs.parity())) {
-    projector_->apply(known, rhs, shifts);
-    projector_->apply(base, rhs, {});
+    projector_->apply(known, rhs, shifts, true);
+    projector_->apply(base, rhs, {}, true);
     of_one.apply(image, base, {}, false, {});
   } else {
     const auto zeros_beside = [&](const FullField& whole, int parity, const Field& x) {
@@ -55,8 +55,8 @@ void Deflation::split(const PreparedAction& action, const PerVector& mass, const
     const Field there = of_one.field(), many = of_one.field(known.vectors());
     zeros_beside(one, rhs.parity(), rhs);
     of_one.times_m(there, one, 1, true);
-    projector_->apply(base, there, {});
-    projector_->apply(many, base, shifts);
+    projector_->apply(base, there, {}, true);
+    projector_->apply(many, base, shifts, true);
     zeros_beside(one, base.parity(), base);
     of_one.times_m(image, one, 1);
     zeros_beside(all, many.parity(), many);

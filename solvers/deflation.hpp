@@ -24,8 +24,8 @@ class Deflation {
   int parity() const { return projector_->parity(); }
   /// Whether a solve on the sites of this parity is served.
   bool serves(int parity) const { return parity == projector_->parity(); }
-  /// The projector's.
-  double gain2() const { return projector_->gain2(); }
+  /// The projector's; split() is exact, correction() not.
+  double gain2(bool exact) const { return projector_->gain2(exact); }
   /// Submits e = the known part of the solution of M e = r, both parities of it; of right-hand sides with such masses. Cost: the
   /// projector's, three hops of both parities, where A is Mh^+ Mh two more.
   void correction(const PreparedAction& action, EvenOdd& system, const PerVector& mass, const FullField& e, const FullField& r) const;

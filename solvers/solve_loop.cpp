@@ -175,9 +175,9 @@ void SolveLoop::begin_with_modes(const runtime::Guard& working) {
   const bool serves = known != nullptr && (shifted_ ? known->splits() : known->serves(system_->parity()));
   // What half precision lets come back between reliable updates only the next correction takes out again.
   constexpr double half_gain2 = 1e-10;
-  goal_.gain2 =
-      !serves ? 0
-              : std::max({known->gain2(), corrector_.settings().precision == Precision::half ? half_gain2 : 0, goal_.solver->known_gain2});
+  goal_.gain2 = !serves ? 0
+                        : std::max({known->gain2(shifted_), corrector_.settings().precision == Precision::half ? half_gain2 : 0,
+                                    goal_.solver->known_gain2});
   // Those that go as far as the shared space brings them are not corrected any more.
   for (std::size_t v = 0; v < n_; ++v)
     if (shifted_ && !has_tolerance(v)) goal_.gain2 = 0;

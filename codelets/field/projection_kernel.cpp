@@ -33,7 +33,8 @@ inline __attribute__((always_inline)) std::int64_t whole_sum(const Reals<VL>& x)
   alignas(64) double lanes[VL];
   x.store(lanes);
   std::int64_t sum = 0;
-  for (const double lane : lanes) sum += static_cast<std::int64_t>(lane);
+  for (const double lane : lanes)
+    if (lane == lane) sum += static_cast<std::int64_t>(lane);  // of a vector that has no numbers the scale tells
   return sum;
 }
 

@@ -74,9 +74,17 @@ blas::VectorsInTiles EigenProjector::vectors_of(const Group& group) const {
   return vectors;
 }
 
-void EigenProjector::apply(const Field& out, const Field& in, const PerVector& shifts) const {
+void EigenProjector::apply(const Field& out, const Field& in, const PerVector& shifts, bool exact) const {
   if (groups_.empty()) throw ShapeError("EigenProjector::apply", "eigenvectors are missing");
   if (in.vectors() != out.vectors() && in.vectors() != 1) throw ShapeError("EigenProjector::apply", "fields of other numbers of vectors");
+  if (exact) {
+    const SmallMatrix c = basis_.products(in);
+    SmallMatrix weighted = SmallMatrix::Zero(basis_.count(), out.vectors());
+    for (int v = 0; v < out.vectors(); ++v)
+      for (int i = 0; i < modes(); ++i)
+        weighted(i, v) = c(i, in.vectors() == 1 ? 0 : v) / (values_[static_cast<std::size_t>(i)] + shifts[static_cast<std::size_t>(v)]);
+    return basis_.combine(out, weighted);
+  }
   const std::shared_ptr<runtime::HandlePool> pool = runtime::HandlePool::in_use();
   const runtime::HandlePool::Use pooled(pool ? pool : pool_);
   // One task where all is of one worker, whose memory has room for all modes then. Sums over ranks go through tasks of their own.
@@ -103,17 +111,17 @@ void EigenProjector::apply(const Field& out, const Field& in, const PerVector& s
 }
 
 /// Rounded products leave |in| times some 5e-7 / sqrt(n) along each mode, of vectors with n reals. A Krylov space finds what is left where
-/// its square over the mode's eigenvalue becomes the rest of |r|^2 over the largest eigenvalue, which is about 20 for all actions: 5e-12 /
+/// its square over the mode's eigenvalue becomes the rest of |r|^2 over the largest eigenvalue, which is 20 at most or near that: 5e-12 /
 /// (n lambda), here with a factor of 40 for what modes share. Modes that are rounded to 24 and 15 bits leave more, where all their numbers
 /// are rounded alike, as those of smooth modes are: five digits and two end before that. Smooth links of 8^4 sites, 24 modes, m = 0.002
 /// take 56 iterations with exact products and modes, and 57 with rounded products where corrections end after 3.5 to 4.5 digits
 /// (here: 4.1), but 294 where these end after five; modes in half precision take 59 after two, 72 after three and 294 after 3.5.
-double EigenProjector::gain2() const {
+double EigenProjector::gain2(bool exact) const {
   constexpr double least_mode = 1e-300, most = 1e-4;
   const double n = static_cast<double>(volume(basis_.lattice()->decomposition().lattice())) * basis_.lattice()->slices() *
                    basis_.components(),
                lowest = std::max(*std::min_element(values_.begin(), values_.end()), least_mode);
-  const double of_products = std::min(2e-10 / (n * lowest), most);
+  const double of_products = exact ? 0 : std::min(2e-10 / (n * lowest), most);
   switch (basis_.stored()) {
     case Precision::double_:
       return of_products;

@@ -107,7 +107,7 @@ void RecycledSpace::add(const Field& d, const Field& images) {
 
 std::vector<double> RecycledSpace::values() const { return is_empty() ? std::vector<double>{} : ritz().values; }
 
-void RecycledSpace::apply(const Field& out, const Field& in, const PerVector& shifts) const {
+void RecycledSpace::apply(const Field& out, const Field& in, const PerVector& shifts, [[maybe_unused]] bool exact) const {
   if (in.vectors() != out.vectors() && in.vectors() != 1) throw ShapeError("RecycledSpace::apply", "fields of other numbers of vectors");
   const Ritz& now = ritz();
   const SmallMatrix c = now.vectors.adjoint() * basis_.products(in);

@@ -38,8 +38,8 @@ class RecycledSpace : public Projector {
   std::vector<double> values() const;
 
   int parity() const override { return basis_.parity(); }
-  void apply(const Field& out, const Field& in, const PerVector& shifts) const override;
-  double gain2() const override { return 1e-4; }
+  void apply(const Field& out, const Field& in, const PerVector& shifts, bool exact = false) const override;
+  double gain2([[maybe_unused]] bool exact = false) const override { return 1e-4; }
 
  private:
   struct Ritz {
