@@ -47,7 +47,8 @@ void find_bound(SolverTiming& timing, runtime::Session& session, const WatchedSo
     start = runtime::now_us();
   });
   const BoundReport bound = meter->ended((runtime::now_us() - start) * 1e-6, bytes());
-  timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
+  timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds, bound.owners_seconds}) /
+                    timing.iterations;
 }
 
 void profile_workers(SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve) {

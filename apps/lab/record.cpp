@@ -52,7 +52,8 @@ std::optional<double> bound_of(const Json& solve, std::string& name) {
   if (bound == solve.end() || !bound->is_object()) return std::nullopt;
   constexpr std::pair<const char*, const char*> bounds[] = {{"bandwidth_seconds", "bandwidth"},
                                                             {"critical_path_seconds", "critical path"},
-                                                            {"assignment_seconds", "assignment of tasks to workers"}};
+                                                            {"assignment_seconds", "assignment of tasks to workers"},
+                                                            {"owners_seconds", "tasks at their owners"}};
   double largest = 0;
   for (const auto& [key, text] : bounds)
     if (const auto seconds = number(*bound, key); seconds && *seconds > largest) largest = *seconds, name = text;

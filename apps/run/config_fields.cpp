@@ -335,8 +335,8 @@ std::vector<Setting> make_settings() {
       {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
       {"share", "auto|cut|columns|N",
-       "Devices cut the lattice (cut), share the groups of right-hand sides (columns), or both, as N islands (auto, default: by the number "
-       "of groups)",
+       "Devices cut the lattice (cut), share the groups of right-hand sides (columns), or both, as N islands (auto, default: what is "
+       "predicted to be fastest)",
        [](RunConfig& c, Text v) { c.islands = parse_islands(v); }, [](const RunConfig& c) -> json { return text_of_islands(c.islands); }},
       {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
        [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
@@ -419,7 +419,9 @@ std::vector<Setting> make_settings() {
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
       {"throttle", "W:F,...",
-       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
+       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more; @S "
+       "behind it: "
+       "from S seconds of the session on",
        [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
        [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
       {"checkpoint", "DIR",

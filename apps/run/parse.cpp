@@ -183,10 +183,12 @@ std::vector<int> parse_numbers(std::string_view text) {
 std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
   std::vector<runtime::Throttle> throttles;
   for (const std::string& one : split(text, ',')) {
-    const std::vector<std::string> parts = split(one, ':');
-    if (parts.size() != 2 && parts.size() != 4 && parts.size() != 5)
+    const std::vector<std::string> ends = split(one, '@');
+    const std::vector<std::string> parts = split(ends.front(), ':');
+    if (ends.size() > 2 || (parts.size() != 2 && parts.size() != 4 && parts.size() != 5))
       throw BadValue(fmt::format("'{}' is no throttle", one),
-                     "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
+                     "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], and @SECONDS behind it for a later start, e.g. 1:2, "
+                     "1:1:0.01:5 or 1:3@10");
     runtime::Throttle throttle;
     throttle.worker = parse_integer(parts[0], 0);
     if (std::any_of(throttles.begin(), throttles.end(), [&](const runtime::Throttle& t) { return t.worker == throttle.worker; }))
@@ -197,6 +199,7 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
       throttle.hiccup_us = 1e3 * parse_real(parts[3]);
     }
     if (parts.size() > 4) throttle.seed = static_cast<std::uint64_t>(parse_integer(parts[4], 0));
+    if (ends.size() > 1) throttle.from_s = parse_real(ends.back());
     throttles.push_back(throttle);
   }
   return throttles;
@@ -205,8 +208,9 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
 std::string text_of(const std::vector<runtime::Throttle>& throttles) {
   std::vector<std::string> parts;
   for (const runtime::Throttle& t : throttles)
-    parts.push_back(t.chance > 0 ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
-                                 : fmt::format("{}:{}", t.worker, t.factor));
+    parts.push_back((t.chance > 0 ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
+                                  : fmt::format("{}:{}", t.worker, t.factor)) +
+                    (t.from_s > 0 ? fmt::format("@{}", t.from_s) : ""));
   return fmt::format("{}", fmt::join(parts, ","));
 }
 

@@ -54,8 +54,8 @@ std::size_t parse_bytes(std::string_view text);
 double parse_share(std::string_view text);
 /// Numbers of GPUs, "0,2".
 std::vector<int> parse_numbers(std::string_view text);
-/// "1:2" (worker 1 takes twice as long), "1:1:0.01:5" (one task in a hundred takes 5 ms more), "1:1:0.01:5:42" (with a seed); several
-/// with commas.
+/// "1:2" (worker 1 takes twice as long), "1:1:0.01:5" (one task in a hundred takes 5 ms more), "1:1:0.01:5:42" (with a seed), "1:3@10"
+/// (three times as long from the tenth second of the session on); several with commas.
 std::vector<runtime::Throttle> parse_throttles(std::string_view text);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
 std::vector<int> parse_columns(std::string_view text);

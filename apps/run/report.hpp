@@ -19,6 +19,7 @@ namespace quarkstar::app {
 /// Lower bounds on the time of a solve (apps/run/solve_bound.hpp), and the time over the largest of them.
 struct BoundReport {
   double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
+  double owners_seconds = 0;        ///< 0: the policy places tasks elsewhere, too
   double time_over_bound = 0;       ///< 0: nothing was measured
   std::vector<double> workers_gbs;  ///< in tasks, by worker; 0: it had none
 };

@@ -50,7 +50,8 @@ BoundReport BoundMeter::ended(double seconds, double bytes) const {
   const runtime::WorkerKind kinds[] = {cpu, cuda};
   runtime::Bounds bounds;
   try {
-    bounds = runtime::lower_bounds(recording_.graph(), kinds);
+    const runtime::Owners owners = runtime::owners_and_ways(session_);
+    bounds = runtime::lower_bounds(recording_.graph(), kinds, 0, session_.keeps_owners() ? &owners : nullptr);
   } catch (const Error& error) {  // the solve has come to its end, and its results are worth more than this figure
     spdlog::warn("--bound: no bound is reported: {}", error.what());
     return report;
@@ -59,6 +60,7 @@ BoundReport BoundMeter::ended(double seconds, double bytes) const {
   report.bandwidth_seconds = scale * bounds.bandwidth_us;
   report.critical_path_seconds = scale * bounds.critical_path_us;
   report.assignment_seconds = scale * bounds.assignment_us;
+  report.owners_seconds = scale * bounds.owners_us;
   report.time_over_bound = seconds / (scale * bounds.best());
   return report;
 }

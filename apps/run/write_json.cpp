@@ -30,6 +30,7 @@ Json bound_json(const BoundReport& bound) {
   return {{"bandwidth_seconds", bound.bandwidth_seconds},
           {"critical_path_seconds", bound.critical_path_seconds},
           {"assignment_seconds", bound.assignment_seconds},
+          {"owners_seconds", bound.owners_seconds > 0 ? Json(bound.owners_seconds) : Json()},
           {"time_over_bound", bound.time_over_bound > 0 ? Json(bound.time_over_bound) : Json()},
           {"workers_gbs", bound.workers_gbs}};
 }

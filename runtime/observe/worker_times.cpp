@@ -1,11 +1,13 @@
 #include "runtime/observe/worker_times.hpp"
 
 #include "runtime/graph/session.hpp"
+#include "runtime/observe/bound.hpp"
 
 #include <starpu.h>
 #include <starpu_profiling.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace quarkstar::runtime {
 namespace {
@@ -29,6 +31,21 @@ WorkerTimes counted(Session& session, int worker) {
 }
 
 }  // namespace
+
+Owners owners_and_ways(const Session& session) {
+  Owners owners;
+  for (int worker = 0; worker < static_cast<int>(session.workers().size()); ++worker)
+    owners.workers.push_back({session.worker(worker).kind == Worker::Kind::cuda,
+                              static_cast<int>(starpu_worker_get_memory_node(static_cast<unsigned>(worker)))});
+  const unsigned memories = starpu_memory_nodes_get_count();
+  owners.gbs.assign(memories, std::vector<double>(memories));
+  for (unsigned to = 0; to < memories; ++to)
+    for (unsigned from = 0; from < memories; ++from) {
+      const double megabytes = from != to ? starpu_transfer_bandwidth(from, to) : 0;  // a second
+      owners.gbs[to][from] = std::isfinite(megabytes) ? std::max(0.0, 1e-3 * megabytes) : 0;
+    }
+  return owners;
+}
 
 WorkerProfile::WorkerProfile(Session& session) : session_(session) {
   starpu_profiling_status_set(STARPU_PROFILING_ENABLE);

@@ -7,6 +7,7 @@
 namespace quarkstar::runtime {
 
 class Session;
+struct Owners;
 
 /// A worker's time, seconds: total = busy + transfer + overhead + idle.
 struct WorkerTimes {
@@ -27,6 +28,9 @@ struct LinkTraffic {
   double bytes = 0;
   std::int64_t transfers = 0;
 };
+
+/// The session's workers, and what StarPU measured of the ways between their memories when it was calibrated.
+Owners owners_and_ways(const Session& session);
 
 /// Sums from its construction on, or from the last restart(). One at a time in a process.
 class WorkerProfile {

@@ -22,7 +22,7 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
   if (throttles.empty()) return;
   lanes_.resize(static_cast<std::size_t>(workers));
   for (const Throttle& throttle : throttles) {
-    constexpr double most_factor = 1000, most_hiccup_us = 1e7;
+    constexpr double most_factor = 1000, most_hiccup_us = 1e7, most_from_s = 1e6;
     require(throttle.worker >= first_cpu &&
                     throttle.worker<workers, fmt::format("worker {} is no CPU worker of this session", throttle.worker), first_cpu> 0
                 ? "CPU workers come after the GPUs; tasks on GPUs cannot be slowed down"
@@ -31,13 +31,15 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
     require(throttle.chance >= 0 && throttle.chance <= 1, fmt::format("a chance of {:g}", throttle.chance), "give 0 to 1");
     require(throttle.hiccup_us >= 0 && throttle.hiccup_us <= most_hiccup_us, fmt::format("a hiccup of {:g} ms", throttle.hiccup_us / 1e3),
             "give at most 10000");
+    require(throttle.from_s >= 0 && throttle.from_s <= most_from_s, fmt::format("a start after {:g} s", throttle.from_s),
+            "give 0 to 1000000 seconds of the session");
     Lane& lane = lanes_[static_cast<std::size_t>(throttle.worker)];
     lane.throttle = throttle;
     lane.random.seed(throttle.seed);
   }
 }
 
-double Throttler::delay_us(int worker, double took_us) {
+double Throttler::delay_us(int worker, double begun_s, double took_us) {
   if (lanes_.empty()) return 0;
   Lane& lane = lanes_[static_cast<std::size_t>(worker)];
   double delay = (lane.throttle.factor - 1) * took_us;
@@ -45,12 +47,13 @@ double Throttler::delay_us(int worker, double took_us) {
     const double uniform = static_cast<double>(lane.random() >> 11) * 0x1p-53;
     if (uniform < lane.throttle.chance) delay += lane.throttle.hiccup_us;
   }
-  return delay;
+  return begun_s < lane.throttle.from_s ? 0 : delay;
 }
 
 double Throttler::stretch(int worker, double begin_us) {
-  const double now = starpu_timing_now();
-  const double delay = delay_us(worker, now - begin_us);
+  const double now = starpu_timing_now(), took_us = now - begin_us;
+  const double ended_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double delay = delay_us(worker, ended_s - 1e-6 * took_us, took_us);
   if (!(delay > 0)) return now;
   // The kernel wakes a sleeper late, by some 50 us: the last part is spent on the core.
   constexpr double imprecision_us = 200;

@@ -1,5 +1,6 @@
 #pragma once
 // Workers that look slower than they are, for experiments with schedulers. No result depends on it.
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -12,6 +13,7 @@ struct Throttle {
   double factor = 1;  ///< at least 1
   double chance = 0;  ///< of a hiccup, for each task
   double hiccup_us = 0;
+  double from_s = 0;       ///< nothing happens to tasks that begin earlier than so many seconds after the session's start
   std::uint64_t seed = 1;  ///< of the hiccups: the n-th task that a worker runs has one or not, whatever else happens
 };
 
@@ -22,8 +24,9 @@ class Throttler {
   /// Throws Error(input) naming throttle for numbers out of range, and for a worker that is none of [first_cpu, workers).
   Throttler(const std::vector<Throttle>& throttles, int first_cpu, int workers);
 
-  /// Microseconds by which a task that took so long is to be delayed; 0 where nothing is asked for. Called by the worker's own thread.
-  double delay_us(int worker, double took_us);
+  /// Microseconds by which a task is to be delayed that began begun_s seconds after the start and took so long; 0 where nothing is asked
+  /// for. Called by the worker's own thread.
+  double delay_us(int worker, double begun_s, double took_us);
   /// Keeps the calling worker busy for that long after a task that began at begin_us of StarPU's clock. Returns the time when it is over.
   double stretch(int worker, double begin_us);
 
@@ -32,7 +35,8 @@ class Throttler {
     Throttle throttle;
     std::mt19937_64 random;
   };
-  std::vector<Lane> lanes_;  ///< by worker; empty where no worker is throttled
+  std::vector<Lane> lanes_;                                                         ///< by worker; empty where no worker is throttled
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();  ///< of the session, which makes it
 };
 
 }  // namespace quarkstar::runtime

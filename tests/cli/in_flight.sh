@@ -23,7 +23,7 @@ in_flight 3 other.json
 compare "${solve[@]}" --nrhs 5 --in-flight 2 --workers 2 --blocks 1,1,1,2
 in_flight 2 other.json
 compare "${solve[@]}" --nrhs 1 --in-flight 12 --workers 2 --policy dmdas --throttle 1:3 --trace trace.json
-compare "${solve[@]}" --nrhs 1 --in-flight 2 --workers 2 --throttle 0:1:0.05:2:7 --checkpoint saved --checkpoint-every 5 --check-every 1
+compare "${solve[@]}" --nrhs 1 --in-flight 2 --workers 2 --throttle 0:1:0.05:2:7@0.3 --checkpoint saved --checkpoint-every 5 --check-every 1
 [ "$(ls saved | wc -l)" = 12 ] || die "not a restart file for each column"
 
 gcr=(solve --gauge lattice.ildg --kappa 0.12 --tol 1e-9 --threads 1 --solver gcr --restart 6 --schwarz-block 2 2 4 4 --schwarz-steps 3 --precision single)
@@ -38,6 +38,8 @@ expect 2 'error: --inner-steps: no inner solver is given' "${solve[@]}" --solver
 expect 2 "error: --inner-solver: there is a preconditioner already" "${gcr[@]}" --inner-solver cgnr --json x.json
 expect 2 "error: --restart: '40'" "${solve[@]}" --solver gcr --restart 40 --json x.json
 expect 2 'error: --throttle: worker 7' "${solve[@]}" --throttle 7:2 --json x.json
+expect 2 'error: --throttle: a start after -1 s' "${solve[@]}" --throttle 0:2@-1 --json x.json
+expect 2 "error: --throttle: '' is no number" "${solve[@]}" --throttle 1:2@ --json x.json
 expect 2 "error: --throttle: '1' is no throttle" "${solve[@]}" --throttle 1 --json x.json
 absent x.json
 

@@ -48,9 +48,12 @@ same_bits watts --policy energy --watts cpu=20:90,cuda=50:300,host=40 --blocks 1
 
 # What the JSON tells of workers and bounds.
 expect 0 '' "${solve[@]}" --json bound.json --bound --blocks 1,1,1,2
-for key in us_per_task transfer overhead idle links time_over_bound critical_path_seconds assignment_seconds bandwidth_seconds workers_gbs; do
+for key in us_per_task transfer overhead idle links time_over_bound critical_path_seconds assignment_seconds bandwidth_seconds owners_seconds workers_gbs; do
   grep -q "\"$key\"" bound.json || die "bound.json has no $key"
 done
+grep -q '"owners_seconds": [0-9]' bound.json || die "static has no bound of its owners"
+expect 0 '' "${solve[@]}" --json free.json --bound --blocks 1,1,1,2 --policy eager
+grep -q '"owners_seconds": null' free.json || die "a policy that moves tasks has a bound of owners"
 if "$QUARKSTAR" machine --json | grep '"kind": "CUDA"' > /dev/null; then
   # Only loads and stores run on CPUs, and have no bytes.
   expect 0 '' "${solve[@]}" --json bound.json --bound --devices cuda --gpus 1

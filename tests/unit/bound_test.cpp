@@ -3,12 +3,16 @@
 
 #include "runtime/graph/batch.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/worker_times.hpp"
+#include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <optional>
 #include <random>
 #include <vector>
@@ -196,6 +200,150 @@ TEST_CASE("more kinds than two: never above the sum of bandwidths, never below t
   CHECK(bounds.assignment_us <= 2.0001);
   CHECK(bounds.assignment_us > 1.5);
   CHECK(bounds_of(graph, {cpus(1, 1), gpus(1, 0)}).assignment_us == doctest::Approx(20));  // no bandwidth: no workers
+}
+
+TEST_CASE("tasks at their owners: what must cross between memories, and each owner's own tasks") {
+  // Two GPUs of 1 GB/s, a CPU worker whose memory is reached at 2 GB/s; 4 us of bytes cross between the GPUs at 1 GB/s.
+  Owners owners{{{true, 1}, {true, 2}, {false, 0}}, {{0, 2, 2}, {2, 0, 1}, {2, 1, 0}}};
+  const std::vector<WorkerKind> kinds{cpus(1, 1), gpus(2, 1)};
+  const auto bound = [&](const TaskGraph& graph) { return lower_bounds(graph, kinds, 0, &owners).owners_us; };
+  const auto add = [](TaskGraph& graph, int owner, double length, std::vector<Use> uses, bool on_cuda = true) {
+    graph.add({0, length * us}, true, on_cuda, uses, {}, {.owner = owner});
+  };
+  const std::size_t big = static_cast<std::size_t>(12 * us);
+  TaskGraph here;
+  for (int i = 0; i < 3; ++i) add(here, 0, 1, {{&a, Mode::in, false, big}});
+  CHECK(bound(here) == doctest::Approx(3));
+  CHECK(bounds_of(here, kinds).best() == doctest::Approx(1));
+  CHECK(lower_bounds(here, kinds, 0, &owners).best() == doctest::Approx(3));
+
+  TaskGraph chain;  // 12 us of bytes into the second GPU's memory, by the fastest way, the host's; all its ways together have 3 GB/s
+  add(chain, 0, 1, {{&a, Mode::out, false, big}});
+  add(chain, 1, 1, {{&a, Mode::in, false, big}});
+  CHECK(bound(chain) == doctest::Approx(6));
+  add(chain, 1, 1, {{&a, Mode::in, false, big}});  // there already
+  CHECK(bound(chain) == doctest::Approx(6));
+  add(chain, 0, 1, {{&a, Mode::inout, false, big}});  // and back, anew
+  add(chain, 1, 1, {{&a, Mode::in, false, big}});     // the copy is out of date: 6 us from the fourth task's begin on, at 6
+  CHECK(bound(chain) == doctest::Approx(12));
+
+  TaskGraph same;
+  add(same, 0, 1, {{&a, Mode::out, false, big}});
+  add(same, 0, 1, {{&a, Mode::in, false, big}});
+  CHECK(bound(same) == doctest::Approx(2));
+
+  TaskGraph elsewhere;  // a CPU's task in a GPU's block: nobody's load, and its results are anywhere
+  add(elsewhere, 0, 1, {{&a, Mode::out, false, big}}, false);
+  add(elsewhere, 1, 1, {{&a, Mode::in, false, big}});
+  CHECK(bound(elsewhere) == doctest::Approx(2));
+
+  TaskGraph apart;  // bytes of their own: how many cross is not known
+  for (const int owner : {0, 1, 0}) add(apart, owner, 1, {{&a, Mode::inout, true, big}});
+  add(apart, 1, 1, {{&a, Mode::in, false, big}});
+  CHECK(bound(apart) == doctest::Approx(2));
+
+  const std::vector<int> many(9);
+  TaskGraph into;  // nine pieces of 12 us from two memories: over all ways in together, 3 GB/s
+  for (const int& piece : many) add(into, &piece - many.data() < 5 ? 0 : 2, 0, {{&piece, Mode::out, false, big}});
+  for (const int& piece : many) add(into, 1, 0, {{&piece, Mode::in, false, big}});
+  CHECK(bound(into) == doctest::Approx(36));
+}
+
+TEST_CASE("no schedule of tasks at their owners is faster than the bound that counts moved data") {
+  constexpr unsigned seed = 20261130;
+  MESSAGE("seed " << seed);
+  std::mt19937 random(seed);
+  const auto below = [&random](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  int moves_decide = 0;
+  for (int round = 0; round < 200; ++round) {
+    Owners owners{{{true, 1}, {true, 2}, {false, 0}, {false, 0}}, std::vector<std::vector<double>>(3, std::vector<double>(3))};
+    for (int to = 0; to < 3; ++to)
+      for (int from = 0; from < 3; ++from)
+        if (to != from) owners.gbs[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)] = 1 + below(10);
+    const std::vector<WorkerKind> kinds{cpus(2, 1 + below(4)), gpus(2, 1 + below(20))};
+    struct Piece {
+      int memory = -1;
+      double begun = 0, written = 0, read = 0;  // by the last writer, and by the last of its readers
+      std::vector<double> there = std::vector<double>(3, -1.0);
+      std::size_t bytes = 0;
+    };
+    std::vector<Piece> pieces(6);
+    for (Piece& piece : pieces) piece.bytes = static_cast<std::size_t>(us) * static_cast<std::size_t>(below(40));
+    // Each worker runs its tasks in the order of submission, each link copies one piece after the other; `streamed`: kernels write into the
+    // other memory while they run.
+    const bool streamed = round % 2 == 1;
+    TaskGraph graph;
+    std::vector<double> free(4), links(9);
+    double makespan = 0;
+    for (int task = 0; task < 40; ++task) {
+      const int owner = below(4), memory = owners.workers[static_cast<std::size_t>(owner)].memory;
+      const double bytes = us * below(20), takes = bytes / us / kinds[owner < 2 ? 1 : 0].gbs;
+      double& idle_from = free[static_cast<std::size_t>(owner)];
+      double begin = idle_from;
+      std::vector<Use> uses;
+      for (Piece& piece : pieces) {
+        if (below(3) > 0) continue;
+        const Mode mode = std::array{Mode::in, Mode::inout, Mode::out}[static_cast<std::size_t>(below(3))];
+        uses.push_back({&piece, mode, false, piece.bytes});
+        begin = std::max(begin, piece.written);
+        if (mode != Mode::in) begin = std::max(begin, piece.read);
+        if (mode == Mode::out || piece.memory < 0 || piece.memory == memory) continue;
+        double& arrival = piece.there[static_cast<std::size_t>(memory)];
+        if (arrival < 0) {
+          double& link = links[static_cast<std::size_t>(3 * memory + piece.memory)];
+          const double gbs = owners.gbs[static_cast<std::size_t>(memory)][static_cast<std::size_t>(piece.memory)];
+          arrival = link = std::max(link, streamed ? piece.begun : piece.written) + static_cast<double>(piece.bytes) / us / gbs;
+        }
+        begin = std::max(begin, arrival);
+      }
+      graph.add({0, bytes}, true, true, uses, {}, {.owner = owner});
+      idle_from = begin + takes;
+      makespan = std::max(makespan, idle_from);
+      for (const Use& use : uses) {
+        Piece& piece = pieces[static_cast<std::size_t>(static_cast<const Piece*>(use.data) - pieces.data())];
+        if (use.mode == Mode::in) piece.read = std::max(piece.read, idle_from);
+        else piece = {memory, begin, idle_from, 0, std::vector<double>(3, -1.0), piece.bytes};
+      }
+    }
+    Owners at_once = owners;
+    for (std::vector<double>& ways : at_once.gbs) std::fill(ways.begin(), ways.end(), 0.0);
+    const double bound = lower_bounds(graph, kinds, 0, &owners).owners_us, without = lower_bounds(graph, kinds, 0, &at_once).owners_us;
+    INFO("round " << round);
+    CHECK(bound <= makespan * (1 + 1e-12));
+    CHECK(bound >= without);
+    CHECK(without >= bounds_of(graph, kinds).critical_path_us * (1 - 1e-12));
+    moves_decide += bound > 1.01 * without ? 1 : 0;
+  }
+  CHECK(moves_decide > 20);
+}
+
+TEST_CASE("recorded tasks at their owners take no less than their bounds") {
+  Session session(options(2));
+  static const Codelet codelet("test.fill", [](Call& call) { std::fill_n(call.buffer<char>(0), call.arguments<std::size_t>(), char{1}); });
+  constexpr std::size_t bytes = 1 << 18;
+  std::deque<Handle> handles;
+  for (int i = 0; i < 4; ++i) handles.emplace_back(bytes);
+  for (const Handle& handle : handles) submit(codelet, bytes, {out(handle)});
+  session.wait_all();
+  session.events().watch_rates(true);
+  const GraphRecording recording;
+  const double start = now_us();
+  for (std::size_t task = 0; task < 60; ++task)
+    submit(codelet, bytes, {inout(handles[task % 4]), in(handles[(task + 1) % 4])}, {0, bytes}, {.owner = static_cast<int>(task % 3) / 2});
+  session.wait_all();
+  const double took_us = now_us() - start;
+  session.events().watch_rates(false);
+  WorkerKind cpu{false, 2, 0, {}};
+  for (int worker = 0; worker < 2; ++worker)
+    for (const auto& [name, rate] : session.events().rates(worker)) cpu.gbs = std::max(cpu.gbs, rate.best_gbs);
+  const Owners owners = owners_and_ways(session);
+  REQUIRE(owners.workers.size() == 2);
+  CHECK(owners.workers[0].memory == owners.workers[1].memory);
+  const Bounds bounds = lower_bounds(recording.graph(), std::span(&cpu, 1), 0, &owners);
+  CHECK(bounds.owners_us > 0);
+  CHECK(bounds.owners_us >= bounds.critical_path_us * (1 - 1e-12));
+  CHECK(bounds.owners_us >= bounds.assignment_us * (1 - 1e-12));
+  CHECK(bounds.best() <= took_us);
 }
 
 TEST_CASE("what is submitted is recorded, the parts of batches once") {

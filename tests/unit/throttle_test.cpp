@@ -21,7 +21,7 @@ namespace {
 std::vector<double> delays(const Throttle& throttle, int tasks) {
   Throttler throttler({throttle}, 0, 2);
   std::vector<double> list;
-  for (int i = 0; i < tasks; ++i) list.push_back(throttler.delay_us(throttle.worker, 10));
+  for (int i = 0; i < tasks; ++i) list.push_back(throttler.delay_us(throttle.worker, 0, 10));
   return list;
 }
 
@@ -30,8 +30,8 @@ std::vector<double> delays(const Throttle& throttle, int tasks) {
 TEST_CASE("delays follow the factor, and hiccups their seed") {
   CHECK(delays({.worker = 1, .factor = 3}, 2) == std::vector<double>{20, 20});
   Throttler one({{.worker = 1, .factor = 3}}, 0, 2);
-  CHECK(one.delay_us(0, 10) == 0);
-  CHECK(Throttler().delay_us(0, 10) == 0);
+  CHECK(one.delay_us(0, 0, 10) == 0);
+  CHECK(Throttler().delay_us(0, 0, 10) == 0);
   const Throttle noisy{.worker = 0, .factor = 1, .chance = 0.25, .hiccup_us = 700, .seed = 5};
   constexpr int tasks = 4000;
   const std::vector<double> first = delays(noisy, tasks);
@@ -48,6 +48,19 @@ TEST_CASE("delays follow the factor, and hiccups their seed") {
   CHECK(hiccups < 0.28 * tasks);
 }
 
+TEST_CASE("a throttle with a start leaves earlier tasks alone, and has the same hiccups after it as without") {
+  Throttler late({{.worker = 1, .factor = 3, .from_s = 2.5}}, 0, 2);
+  for (const double earlier : {0.0, 1.0, 2.499}) CHECK(late.delay_us(1, earlier, 10) == 0);
+  for (const double later : {2.5, 2.6, 1e5}) CHECK(late.delay_us(1, later, 10) == 20);
+  CHECK(late.delay_us(0, 1e5, 10) == 0);
+  Throttle noisy{.worker = 0, .factor = 2, .chance = 0.25, .hiccup_us = 700, .seed = 5};
+  const std::vector<double> always = delays(noisy, 200);
+  noisy.from_s = 1;
+  Throttler throttler({noisy}, 0, 2);
+  for (std::size_t task = 0; task < always.size(); ++task)
+    CHECK(throttler.delay_us(0, task < 100 ? 0.5 : 1.5, 10) == (task < 100 ? 0 : always[task]));
+}
+
 TEST_CASE("throttles that mean nothing are refused") {
   const auto refused = [](const Throttle& throttle, int first_cpu = 0) {
     CHECK_THROWS_WITH(Throttler({throttle}, first_cpu, 2), doctest::Contains("throttle: "));
@@ -58,6 +71,8 @@ TEST_CASE("throttles that mean nothing are refused") {
   refused({.worker = 0, .factor = 0.5});
   refused({.worker = 0, .factor = 1, .chance = 1.5});
   refused({.worker = 0, .factor = 1, .chance = 0.5, .hiccup_us = -1});
+  refused({.worker = 0, .factor = 2, .from_s = -1});
+  refused({.worker = 0, .factor = 2, .from_s = 2e6});
 }
 
 TEST_CASE("throttles as text") {
@@ -71,7 +86,15 @@ TEST_CASE("throttles as text") {
   CHECK(list[1].hiccup_us == 5000);
   CHECK(list[1].seed == 42);
   CHECK(app::text_of(list) == "1:2.5,0:1:0.01:5:42");
-  for (const char* bad : {"", "1", "1:2:3", "x:2", "1:y", "1:2:0.1:5:6:7"}) CHECK_THROWS_AS(app::parse_throttles(bad), app::BadValue);
+  const std::vector<Throttle> late = app::parse_throttles("1:3@2.5,0:1:0.01:5@10");
+  REQUIRE(late.size() == 2);
+  CHECK(late[0].factor == 3);
+  CHECK(late[0].from_s == 2.5);
+  CHECK(late[1].hiccup_us == 5000);
+  CHECK(late[1].from_s == 10);
+  CHECK(app::text_of(late) == "1:3@2.5,0:1:0.01:5:1@10");
+  for (const char* bad : {"", "1", "1:2:3", "x:2", "1:y", "1:2:0.1:5:6:7", "1:2@", "1:2@x", "1:2@1@2", "1@1:2"})
+    CHECK_THROWS_AS(app::parse_throttles(bad), app::BadValue);
 }
 
 TEST_CASE("a throttled worker's tasks last as long as was asked for, and others are left alone") {
@@ -89,6 +112,26 @@ TEST_CASE("a throttled worker's tasks last as long as was asked for, and others 
   REQUIRE(session.events().of_worker(1).size() == 3);
   for (const runtime::Event& event : session.events().of_worker(1)) CHECK(event.end_us - event.begin_us >= hiccup_us);
   CHECK(session.events().of_worker(0).size() == 3);
+}
+
+TEST_CASE("a session's throttles begin when they were asked to") {
+  const auto took_us = [](const Throttle& throttle) {
+    runtime::SessionOptions options = runtime_testing::options(1);
+    options.keep_events = true;
+    options.throttles = {throttle};
+    runtime::Session session(options);
+    {
+      Script script;
+      script.submit([](runtime::Call&) {}, {}, {.owner = 0});
+    }
+    session.wait_all();
+    const std::vector<runtime::Event> events = session.events().of_worker(0);
+    REQUIRE(events.size() == 1);
+    return events.front().end_us - events.front().begin_us;
+  };
+  constexpr double long_us = 1e7, short_us = 1e4;  // the former never comes
+  CHECK(took_us({.factor = 1, .chance = 1, .hiccup_us = long_us, .from_s = 1e6}) < long_us);
+  CHECK(took_us({.factor = 1, .chance = 1, .hiccup_us = short_us, .from_s = 1e-6}) >= short_us);
 }
 
 }  // namespace throttle_test
