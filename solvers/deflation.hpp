@@ -11,7 +11,8 @@ namespace quarkstar {
 /// Corrects iterates by what a projector knows of the even-odd system. Where that is hermitian its operator is A itself, and masses shift
 /// it by numbers; elsewhere A = Mh^+ Mh of one mass, and v_i, Mh v_i / s_i, s_i = sqrt(lambda_i) are singular
 /// triplets of Mh: V S^-1 U^+ = V Lambda^-1 V^+ Mh^+. A correction makes the residual orthogonal to the projector's space, as far as that
-/// is invariant under A: a Krylov space of A from there never sees it. One of Mh does (NamedKrylovSolver::known_gain2).
+/// is invariant under A: a Krylov space of A from there sees of it what the projector leaves (Projector::gain2()). One of Mh sees all
+/// (NamedKrylovSolver::known_gain2).
 class Deflation {
  public:
   /// mass: of the operator that the projector is of.
