@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <functional>
+#include <optional>
 
 namespace quarkstar::app {
 
@@ -37,8 +38,9 @@ struct KernelShare {
 };
 
 /// submit_pair() as above, twice in one batch. On GPUs a replay of the batch's graph with marks around each kernel, which add up to a
-/// microsecond to it and as much between two. The session's events are empty afterwards.
-KernelShare share_in_kernels(runtime::Session& session, int owners, const std::function<void()>& submit_pair);
+/// microsecond to it and as much between two; nothing where kernels send messages, or no replay has had marks. The session's events are
+/// empty afterwards.
+std::optional<KernelShare> share_in_kernels(runtime::Session& session, int owners, const std::function<void()>& submit_pair);
 
 /// What a kernel does at a site of one parity, all right-hand sides together; bytes are compulsory (each link and vector once).
 struct KernelBytes {

@@ -156,7 +156,7 @@ class MultigridBench {
       for (int i = 0; i < 2; ++i) cycle.apply(out, in);
     };
     const PairTiming times = time_pairs(session_, owners, options_.repetitions, two_cycles);
-    const KernelShare in_kernels = share_in_kernels(session_, owners, two_cycles);
+    const std::optional<KernelShare> in_kernels = share_in_kernels(session_, owners, two_cycles);
     std::vector<StepWork> best;
     for (int pass = 0; pass < options_.repetitions; ++pass) {
       StepWatch watch(StepWatch::Seconds::yes);
@@ -166,8 +166,10 @@ class MultigridBench {
       keep_best(best, watch.steps());
     }
     Json rows = Part("cycle", case_, options_.action, vectors, triad_).rows(best, multigrid_->levels(), times.best);
-    rows.back()["kernels"] = in_kernels.kernels;
-    rows.back()["in_kernels"] = in_kernels.share;
+    if (in_kernels) {
+      rows.back()["kernels"] = in_kernels->kernels;
+      rows.back()["in_kernels"] = in_kernels->share;
+    }
     return rows;
   }
 

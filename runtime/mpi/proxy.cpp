@@ -2,6 +2,9 @@
 
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <mutex>
@@ -12,7 +15,8 @@ namespace quarkstar::runtime::mpi {
 struct Proxy::Native {
   Job& job;
   std::vector<MPI_Comm> sets{};
-  std::mutex adding{};  ///< a main thread adds while the thread of messages goes through them
+  int highest_tag = 32767;  ///< the least that MPI allows, or what it has
+  std::mutex adding{};      ///< a main thread adds while the thread of messages goes through them
   std::vector<ProxyEnd> ends{};
   std::vector<MPI_Request> requests{};  ///< persistent, of each end
   std::vector<int> ended{};             ///< room for their numbers
@@ -20,7 +24,10 @@ struct Proxy::Native {
   MPI_Comm communicator(int set) const { return sets[static_cast<std::size_t>(set)]; }
 
   template <class Make>
-  void add(const ProxyEnd& end, const char* what, Make&& make) {
+  void add(const ProxyEnd& end, int tag, const char* what, Make&& make) {
+    if (tag > highest_tag)
+      throw Error(ErrorKind::environment, "MPI", fmt::format("its {} tags do not suffice for the faces of so many blocks", highest_tag + 1),
+                  "use fewer blocks");
     MPI_Request request = MPI_REQUEST_NULL;
     call_mpi(job, [&] { check(make(&request), what); });
     const std::lock_guard lock(adding);
@@ -30,7 +37,12 @@ struct Proxy::Native {
   }
 };
 
-Proxy::Proxy(Job& job) : native_(new Native{job}) {}
+Proxy::Proxy(Job& job) : native_(new Native{job}) {
+  int* highest = nullptr;
+  int known = 0;
+  call_mpi(job, [&] { check(MPI_Comm_get_attr(job.native().base, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr"); });
+  if (known != 0) native_->highest_tag = *highest;
+}
 
 Proxy::~Proxy() {
   Native& n = *native_;
@@ -64,13 +76,13 @@ int Proxy::open_set() {
 }
 
 void Proxy::add_send(int set, const void* data, std::size_t bytes, int to, int tag, const GpuFlag* written, GpuFlag* room) {
-  native_->add({true, written, room}, "MPI_Send_init", [&](MPI_Request* request) {
+  native_->add({true, written, room}, tag, "MPI_Send_init", [&](MPI_Request* request) {
     return MPI_Send_init(data, static_cast<int>(bytes), MPI_BYTE, to, tag, native_->communicator(set), request);
   });
 }
 
 void Proxy::add_receive(int set, void* data, std::size_t bytes, int from, int tag, GpuFlag* arrived, const GpuFlag* consumed) {
-  native_->add({false, consumed, arrived}, "MPI_Recv_init", [&](MPI_Request* request) {
+  native_->add({false, consumed, arrived}, tag, "MPI_Recv_init", [&](MPI_Request* request) {
     return MPI_Recv_init(data, static_cast<int>(bytes), MPI_BYTE, from, tag, native_->communicator(set), request);
   });
 }

@@ -4,9 +4,11 @@
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -41,18 +43,20 @@ std::size_t EigenProjector::most_fields() const {
   if (basis_.stored() != basis_.lattice()->precision()) return 1;  // they are made wide one at a time
   // A GPU whose memory is full must have room for all of them, and for those of the next task.
   const runtime::Session& session = runtime::Session::current();
-  constexpr double enough_bytes = 8.0 * (1 << 30);
-  const auto limit = static_cast<double>(session.options().gpu_memory);
+  double room = 8.0 * (1 << 30);  // enough
+  for (int gpu = 0; gpu < session.gpu_count(); ++gpu) room = std::min(room, static_cast<double>(session.device_memory(gpu)) / 4);
   double bytes = 0;  // of one field
   for (const int b : basis_.lattice()->local_blocks()) bytes += basis_.tiles()[0].block_bytes(b) / std::max(1, session.gpu_count());
-  const double fields = (limit > 0 ? std::min(enough_bytes, limit / 4) : enough_bytes) / bytes;
-  return static_cast<std::size_t>(std::clamp(fields, 1.0, static_cast<double>(blas::most_tiles)));
+  return static_cast<std::size_t>(std::clamp(room / bytes, 1.0, static_cast<double>(blas::most_tiles)));
 }
 
 void EigenProjector::make_groups() {
   const std::vector<Field>& fields = basis_.tiles();
   const auto room = static_cast<std::size_t>(fields[0].vectors());
-  const std::size_t groups = (fields.size() + most_fields() - 1) / most_fields();
+  std::size_t groups = (fields.size() + most_fields() - 1) / most_fields();
+  // Each has sums over ranks, which may have other parts and GPUs.
+  if (basis_.lattice()->decomposition().is_distributed())
+    groups = static_cast<std::size_t>(runtime::mpi::Job::current().combined(std::uint64_t{groups}, runtime::mpi::Combine::maximum));
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t first = fields.size() * g / groups, end = fields.size() * (g + 1) / groups, first_mode = first * room,
                       count = std::min(end * room, values_.size()) - first_mode;

@@ -13,10 +13,10 @@
 namespace quarkstar {
 
 /// (A + shift)^-1 on the space of eigenvectors v_i of A: sum_i v_i <v_i, in> / (lambda_i + shift). The products <v_i, in> are of vectors
-/// rounded to 24 bits (blas::rounded_products()), unless they are to be exact: along a mode up to 5e-7 |in| may be left, which further
-/// corrections take out; the rest is arithmetic of double precision. Cost: the vectors pass through memory twice, whatever the number of
-/// right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors, up to a multiple of 16, in the
-/// precision that is asked for. The bits of a right-hand side do not depend on those beside it.
+/// rounded to 24 bits (blas::rounded_products()), unless they are to be exact: along a mode some 1e-7 |in| may be left, of the smoothest
+/// vectors 2e-6, which further corrections take out; the rest is arithmetic of double precision. Cost: the vectors pass through memory
+/// twice, whatever the number of right-hand sides; 16 flop per site, component, eigenvector and right-hand side. Memory: the eigenvectors,
+/// up to a multiple of 16, in the precision that is asked for. The bits of a right-hand side do not depend on those beside it.
 class EigenProjector : public Projector {
  public:
   /// A block of so many vectors is added at a time.
