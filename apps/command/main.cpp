@@ -135,6 +135,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // in a pipe, too: a command that is ended has printed what it had
   // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
   if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "solve" || command == "run" || command == "eigen")
     quarkstar::app::catch_interrupts();
