@@ -1,5 +1,6 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
+#include "codelets/field/chunks.hpp"
 #include "codelets/field/gram.hpp"
 #include "codelets/field/gram_cuda.hpp"
 #include "codelets/field/gram_kernels.hpp"
@@ -99,14 +100,6 @@ void run_products(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
-/// launch(integral constant): whether words lie in chunks, as only those of spinors do.
-template <int Components, class Launch>
-void with_chunks(int chunked, Launch&& launch) {
-  if constexpr (Components == spinor_components)
-    if (chunked != 0) return launch(std::true_type{});
-  launch(std::false_type{});
-}
-
 template <class F, int Components>
 void run_multiply_on_cuda(Call& call) {
   const auto& task = call.arguments<MultiplyTask>();

@@ -1,6 +1,7 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/field/blas.hpp"
+#include "codelets/field/chunks.hpp"
 #include "codelets/field/projection.hpp"
 #include "codelets/field/projection_cuda.hpp"
 #include "codelets/field/rounding.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 namespace quarkstar::blas {
 namespace {
@@ -117,26 +119,19 @@ void run_coefficients(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
-/// launch(integral constant): whether words lie in chunks, as only those of spinors do.
-template <int Components, class Launch>
-void with_chunks_of(int chunked, Launch&& launch) {
-  if constexpr (Components == spinor_components)
-    if (chunked != 0) return launch(std::true_type{});
-  launch(std::false_type{});
-}
 runtime::CudaStream stream_of(Call& call) { return static_cast<runtime::CudaStream>(call.stream()); }
 
 template <int Components>
 void run_rounded_products_on_cuda(Call& call) {
   const auto& task = call.arguments<RoundedProductsTask>();
-  with_chunks_of<Components>(task.chunked, [&](auto chunked) {
+  with_chunks<Components>(task.chunked, [&](auto chunked) {
     cuda::launch_rounded_products<Components, chunked>(unpack(call, task), task.outer_sites, call.buffer<BinnedSum>(0), stream_of(call));
   });
 }
 template <int Components>
 void run_combine_on_cuda(Call& call) {
   const auto& task = call.arguments<CombineTask>();
-  with_chunks_of<Components>(task.chunked, [&](auto chunked) {
+  with_chunks<Components>(task.chunked, [&](auto chunked) {
     cuda::launch_combine<Components, chunked>(unpack(call, task), task.outer_sites, stream_of(call));
   });
 }
@@ -148,6 +143,9 @@ void run_coefficients_on_cuda(Call& call) {
   const auto& task = call.arguments<CoefficientsTask>();
   cuda::launch_coefficients(unpack(call, task), unpack_partials(call, 3, task.partials), stream_of(call));
 }
+#else
+void (*const run_scales_on_cuda)(Call&) = nullptr;
+void (*const run_coefficients_on_cuda)(Call&) = nullptr;
 #endif
 
 const Codelet& rounded_products_codelet(const Field& field) {
@@ -168,27 +166,17 @@ const Codelet& combine_codelet(const Field& field) {
 
 /// Small steps run beside the fields, but for more partial sums than a launch has parameters for.
 struct SmallStep {
-  Codelet codelet, on_cpus;
+  SmallStep(const std::string& name, void (*cpu)(Call&), void (*cuda)(Call&))
+      : codelet(name, runtime::CodeletKind::scalar, cpu, cuda), on_cpus(name + ".cpu", runtime::CodeletKind::scalar, cpu) {}
   const Codelet& of(int partials) const { return partials <= PartialsOfTask::most ? codelet : on_cpus; }
+  Codelet codelet, on_cpus;
 };
 const SmallStep& scales_step() {
-#ifdef QUARKSTAR_CUDA
-  static const SmallStep step{{"blas.scales", runtime::CodeletKind::scalar, run_scales, run_scales_on_cuda},
-                              {"blas.scales.cpu", runtime::CodeletKind::scalar, run_scales}};
-#else
-  static const SmallStep step{{"blas.scales", runtime::CodeletKind::scalar, run_scales},
-                              {"blas.scales.cpu", runtime::CodeletKind::scalar, run_scales}};
-#endif
+  static const SmallStep step("blas.scales", run_scales, run_scales_on_cuda);
   return step;
 }
 const SmallStep& coefficients_step() {
-#ifdef QUARKSTAR_CUDA
-  static const SmallStep step{{"blas.coefficients", runtime::CodeletKind::scalar, run_coefficients, run_coefficients_on_cuda},
-                              {"blas.coefficients.cpu", runtime::CodeletKind::scalar, run_coefficients}};
-#else
-  static const SmallStep step{{"blas.coefficients", runtime::CodeletKind::scalar, run_coefficients},
-                              {"blas.coefficients.cpu", runtime::CodeletKind::scalar, run_coefficients}};
-#endif
+  static const SmallStep step("blas.coefficients", run_coefficients, run_coefficients_on_cuda);
   return step;
 }
 

@@ -24,6 +24,22 @@ namespace {
 
 constexpr std::uint64_t patience_ns = 20'000'000'000;
 
+/// send(round) and receive(round) of all rounds, each on its stream.
+template <class Send, class Receive>
+void exchange(std::size_t rounds, const Stream& sender, const Send& send, const Stream& receiver, const Receive& receive) {
+  // One after the other first: loading a kernel may wait for those that run.
+  send(0);
+  sender.wait();
+  receive(0);
+  receiver.wait();
+  for (std::size_t round = 1; round < rounds; ++round) {
+    send(round);
+    receive(round);
+  }
+  sender.wait();
+  receiver.wait();
+}
+
 }  // namespace
 
 TEST_CASE("messages through mailboxes arrive whole and in order") {
@@ -50,17 +66,7 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
                     receiver);
     enqueue_consumed(from, receiver);
   };
-  // One after the other first: loading a kernel may wait for those that run.
-  send(0);
-  sender.wait();
-  receive(0);
-  receiver.wait();
-  for (std::size_t round = 1; round < rounds; ++round) {
-    send(round);
-    receive(round);
-  }
-  sender.wait();
-  receiver.wait();
+  exchange(rounds, sender, send, receiver, receive);
   std::vector<std::uint64_t> got(rounds * mailboxes * words);
   REQUIRE(cudaMemcpy(got.data(), seen + 0, got.size() * sizeof got[0], cudaMemcpyDeviceToHost) == cudaSuccess);
   std::size_t wrong = 0;
@@ -127,16 +133,7 @@ TEST_CASE("messages relayed through host memory arrive whole and in order") {
           Word(to[m].consumed[p]).store(left + 1, std::memory_order_release);
         }
   });
-  send(0);
-  sender.wait();
-  receive(0);
-  receiver.wait();
-  for (std::size_t round = 1; round < rounds; ++round) {
-    send(round);
-    receive(round);
-  }
-  sender.wait();
-  receiver.wait();
+  exchange(rounds, sender, send, receiver, receive);
   std::vector<std::uint64_t> got(rounds * all);
   REQUIRE(cudaMemcpy(got.data(), seen + 0, got.size() * sizeof got[0], cudaMemcpyDeviceToHost) == cudaSuccess);
   std::size_t wrong = 0;
