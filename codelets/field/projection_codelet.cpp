@@ -74,13 +74,6 @@ CoefficientsArguments unpack(Call& call, const CoefficientsTask& task) {
   std::copy(std::begin(task.shifts), std::end(task.shifts), a.shifts);
   return a;
 }
-/// Behind the first buffers of a task come its partial sums.
-PartialsOfTask unpack_partials(Call& call, int first, int count) {
-  PartialsOfTask partials{};
-  for (int p = 0; p < count; ++p) partials.of[p] = call.buffer<const BinnedSum>(first + p);
-  partials.count = count;
-  return partials;
-}
 
 template <int Components>
 void run_rounded_products(Call& call) {
@@ -119,6 +112,13 @@ void run_coefficients(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
+/// Behind the first buffers of a task come its partial sums.
+PartialsOfTask unpack_partials(Call& call, int first, int count) {
+  PartialsOfTask partials{};
+  for (int p = 0; p < count; ++p) partials.of[p] = call.buffer<const BinnedSum>(first + p);
+  partials.count = count;
+  return partials;
+}
 runtime::CudaStream stream_of(Call& call) { return static_cast<runtime::CudaStream>(call.stream()); }
 
 template <int Components>
