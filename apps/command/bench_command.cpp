@@ -83,7 +83,7 @@ void add_bench(CLI::App& app) {
   add_action_flags(*solver, options);
   add_layout_flags(*solver, options);
   solver->add_option("--solver", options->solvers,
-                     fmt::format("Wilson: {}, twisted mass multishift too; staggered: {}", fmt::join(solver_names(false), ", "),
+                     fmt::format("Wilson: {}, multigrid, twisted mass multishift too; staggered: {}", fmt::join(solver_names(false), ", "),
                                  fmt::join(solver_names(true), ", ")));
   CLI::App* multigrid = add("multigrid", "Time and flops of every level and step of multigrid's set-up and cycle", run_bench_multigrid);
   add_case_flags(*multigrid, options);
