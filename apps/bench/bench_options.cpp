@@ -226,17 +226,10 @@ RunConfig asked_of(const BenchOptions& options) {
 }
 
 void add_operator_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  const std::vector<const ActionKind*>& kinds = action_kinds();
-  const auto is_of_operator = [&kinds](std::string_view key) {
-    const auto has = [key](const ActionKind* kind) {
-      return kind->setting(key) != nullptr && std::find(kind->link_files.begin(), kind->link_files.end(), key) == kind->link_files.end();
-    };
-    return std::any_of(kinds.begin(), kinds.end(), has);
-  };
   for (const Setting& setting : run_settings())
-    if (is_of_operator(setting.key)) add_setting_flag(command, setting, options->settings);
+    if (is_operator_setting(setting.key)) add_setting_flag(command, setting, options->settings);
   std::vector<std::string> usual;
-  for (const ActionKind* kind : kinds) usual.push_back(fmt::format("{} --{} {:g}", kind->name, kind->mass_key, kind->bench_mass.usual));
+  for (const ActionKind* kind : action_kinds()) usual.push_back(fmt::format("{} --{} {:g}", kind->name, kind->mass_key, kind->bench_mass.usual));
   command.footer(fmt::format("Links are those of a hot configuration, and without a flag: {}.", fmt::join(usual, ", ")));
 }
 

@@ -19,12 +19,12 @@ namespace {
 constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "graph",           "decisions", "residual-history",
                                              "bound", "gauge", "checkpoint", "checkpoint-every"};
 
-/// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
+/// What `bench solver` takes of the settings of `solve` beside those of operators, and its own number of iterations.
 constexpr std::string_view bench_settings[] = {"action",  "nrhs",      "lattice",    "precision", "solver",  "links",       "policy",
                                                "devices", "cpu-share", "gpus",       "workers",   "threads", "worker-mode", "gpu-memory",
                                                "no-tune", "machine",   "iterations", "blocks",    "throttle"};
 
-/// Whether it is the setting by which operators of some action differ, which `bench solver` takes too.
+/// Whether it is the setting by which operators of some action differ.
 bool is_mass(std::string_view key) {
   const std::vector<const ActionKind*>& kinds = action_kinds();
   return std::any_of(kinds.begin(), kinds.end(), [key](const ActionKind* kind) { return kind->mass_key == key; });
@@ -41,7 +41,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
   if (contains(own_settings, key))
     throw Error(ErrorKind::input, where, fmt::format("{} belongs to the lab", key),
                 key == "gauge" ? "give it outside of [vary] and [solve]" : "leave it out");
-  if (plan.workload == Workload::bench_solver && !contains(bench_settings, key) && !is_mass(key))
+  if (plan.workload == Workload::bench_solver && !contains(bench_settings, key) && !is_operator_setting(key))
     throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key),
                 fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
   try {

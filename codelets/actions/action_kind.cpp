@@ -31,6 +31,13 @@ const std::vector<const ActionKind*>& action_kinds() {
   return kinds;
 }
 
+bool is_operator_setting(std::string_view key) {
+  const std::vector<const ActionKind*>& kinds = action_kinds();
+  return std::any_of(kinds.begin(), kinds.end(), [key](const ActionKind* kind) {
+    return kind->setting(key) != nullptr && std::find(kind->link_files.begin(), kind->link_files.end(), key) == kind->link_files.end();
+  });
+}
+
 std::vector<std::string> action_names() {
   std::vector<std::string> names;
   for (const ActionKind* kind : action_kinds()) names.emplace_back(kind->name);

@@ -155,6 +155,9 @@ ActionSetting mass_setting(double initial);
 const std::vector<const ActionKind*>& action_kinds();
 std::vector<std::string> action_names();
 
+/// Whether it is a setting of the operator of some action, and no file of links.
+bool is_operator_setting(std::string_view key);
+
 /// Throws Error(input) naming `action` where there is none.
 const ActionKind& kind_named(std::string_view name);
 

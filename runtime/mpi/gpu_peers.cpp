@@ -132,6 +132,7 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string& obstacle, std::uint6
   const auto first = std::find_if(obstacles.begin(), obstacles.end(), [](const std::string& text) { return text.c_str()[0] != 0; });
   if (first != obstacles.end()) {
     verdict_ = fmt::format("through host memory: {}", first->c_str());
+    if (job.is_fake()) return;
     if (const auto& of_session_before = job.native().transports; of_session_before != nullptr) of_session_before->exchange_by(nullptr);
     return;
   }

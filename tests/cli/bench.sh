@@ -28,6 +28,8 @@ work | paste -d ' ' few.txt - | awk '
   $1 != $5 || more < 200 || tasks > 0.5 || kernels < least - 0.01 || kernels > least + 1 {print "bad:", $0, tasks, kernels; bad = 1}
   END {exit bad || NR != 18}' > bad.txt || { cat bad.txt; die "an iteration more takes other tasks or kernels: fusion is lost"; }
 expect 2 'error: .*--devices' bench dslash --devices tpu
+# One process stands for a rank of many.
+STARPU_MPI_FAKE_RANK=0 STARPU_MPI_FAKE_SIZE=64 STARPU_DISABLE_KERNELS=1 expect 0 '^rank 0 of 64: ' bench submission --lattice 4,4,4,4 "${small[@]}"
 # Every row tells its bytes and flops, its roofline, and what could not be counted.
 explained=(bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu --prefetch 0 --stores streaming "${small[@]}")
 expect 0 '^ +1320 flop and 576 B per site \(96 written\).* % of the cache-aware roofline' "${explained[@]}"

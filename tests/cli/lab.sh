@@ -50,6 +50,8 @@ for plan in "$here"/../../apps/lab/plans/*.toml; do  # every shipped plan is val
   QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab "$plan" --out nowhere-lab
 done
 QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab --run 'bench solver' --machine here h200 --out nowhere-lab
+expect 2 'error: --set tol: bench solver has no tol' lab --run 'bench solver' --set tol=1e-8 --out nowhere-lab
+QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab --run 'bench solver' --machine here h200 --set action=clover --set csw=1.1 --out nowhere-lab
 
 ! grep -nE 'https?://|<script src|<link|<iframe|src=|url\(|@import|>nan<|>inf<' lab/report.html || die "the report needs other files, or has bad numbers"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
