@@ -4,11 +4,12 @@
 // memory by bulk copies while the tile before is computed.
 #include "codelets/actions/wilson/hopping_cuda.cuh"
 #include "codelets/arch/bulk_copies.cuh"
+#include "codelets/arch/digit_sum.cuh"
 
 namespace quarkstar::cuda {
 
 /// Sites of a tile: as many as fill a multiprocessor's registers with one block (128 for each thread, 255 in double precision), so that the
-/// sites in L1 are neighbours. Half a warp of sites at least, whose summands of a vector are added together. G: vectors of a group.
+/// sites in L1 are neighbours. G: vectors of a group.
 template <class F, int G>
 inline constexpr int tile_sites = (G == 8 ? 2 : 1) * (sizeof(F) == 4 ? 32 : 16);
 
@@ -46,7 +47,6 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
-  __shared__ __align__(16) F exchange[3 * at_a_time * G];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
   const std::uint32_t first = blockIdx.x / groups * tiles * at_a_time;
@@ -77,8 +77,12 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   }
   __syncthreads();
   fetch(0);
+  // The summands of a thread are of one vector, so it adds digits until its march ends, and no thread waits for another.
+  DigitSum sums[3];
+  const int count = a.sums.count(1);
+  unsigned added = 0, poisoned = 0;
   for (int tile = 0; tile < left; ++tile) {
-    if (tile > 0) __syncthreads();  // nobody reads the tile before, or its summands, any more
+    if (tile > 0) __syncthreads();  // nobody reads the tile before any more
     if (tile + 1 < left) fetch(tile + 1);
     stored.arrived[tile & 1].wait(tile >> 1 & 1);
     const std::uint32_t i = first + tile * at_a_time + s;
@@ -100,13 +104,21 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
       const SiteOfThread<F, 24, true> site{a.x + at, outer, vector, G, lane, 1, 0};
       finish_site<Epilogue, F, true>(a, r, at, site, summands);
     }
-    if (!a.sums.norm && !a.sums.dot) continue;
-    F x[3];
-    const int count = a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, x);
-    constexpr int row_sites = std::min(at_a_time, arch::warp_threads);
-    add_to_tables<row_sites>(x, count, lane * at_a_time + s, exchange,
-                             [&](int row, int sum) { return tables + sum * a.vectors + group * G + row * row_sites / at_a_time; });
+    if (count == 0 || i >= sites || !wanted_vector) continue;
+    F of_site[3];
+    a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, of_site);
+    double x[3];  // what nobody wants is like the first: zeros would look too large
+    site::unroll<3>([&](auto k) { x[k] = static_cast<double>(k < count ? of_site[k] : of_site[0]); });
+    add_to_digits(sums, x, added, poisoned);
+    ++added;
   }
+  if (added == 0) return;
+  site::unroll<3>([&](auto k) {
+    if (k >= count) return;
+    runtime::BinnedSum total = sums[k].value(added);
+    total.poisoned = static_cast<int>(poisoned >> k & 1);
+    add_to_table(tables[k * a.vectors + vector], total);
+  });
 }
 
 template <class Epilogue, class F>
