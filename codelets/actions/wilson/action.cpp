@@ -17,7 +17,7 @@ void Action::check(const runtime::Decomposition& decomposition, const ActionRequ
     throw Error(ErrorKind::input, Parameter("links"), fmt::format("{} reals a link", request.link_reals), "use 18, 12 or 8");
   if (request.speed.vectors_in_lanes > 1 && (request.link_reals == 8 || request.precision == Precision::half))
     throw ShapeError("wilson::Action", "vectors in lanes are for links of 18 or 12 reals, in single and double precision");
-  if (request.schwarz) require_domains(decomposition, request.schwarz->domain);
+  if (request.schwarz) require_domains(decomposition, request.schwarz->domain, request.precision);
   for (const auto& [name, value] : {std::pair{"nu", parameters_.nu}, {"xi0", parameters_.xi0}})
     if (!(value > 0) || !std::isfinite(value))
       throw Error(ErrorKind::input, Parameter(name), fmt::format("an anisotropy of {}", value), "give a positive number");

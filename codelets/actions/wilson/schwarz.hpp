@@ -8,9 +8,9 @@
 
 namespace quarkstar::wilson {
 
-/// Throws Error(input) naming schwarz-block unless the domains fit: even extents that divide the lattice's, and no block that cuts one.
-/// Solves no more than `most` sites per domain, for each thread keeps a few spinors of one in its memory.
-void require_domains(const runtime::Decomposition& decomposition, const Coord& domain);
+/// Throws Error(input) naming schwarz-block unless the domains fit: even extents that divide the lattice's, no block that cuts one, and no
+/// more sites than a thread, or where the session has GPUs a multiprocessor in this precision, keeps four spinors of in its memory.
+void require_domains(const runtime::Decomposition& decomposition, const Coord& domain, Precision precision);
 
 /// Bytes that a thread keeps for solving domains, at most: 3072 per site (four spinors on half of the sites, in all lanes of 64-byte
 /// registers).
@@ -21,13 +21,13 @@ double schwarz_thread_bytes(const Coord& domain);
 /// being A with the hops that leave the domain left out (Dirichlet; also where a domain is as long as the lattice). No message, no face, no
 /// sum over the lattice: one task per block. K is linear in no precision (alpha depends on `in`), so its solver must be flexible.
 /// A domain's sums run over its own sites in one order, in the fields' precision: same bits for every cut that keeps domains whole, every
-/// architecture, worker count and schedule.
+/// architecture, worker count and schedule, and on GPUs.
 /// Cost: steps * (2 hopping terms without the hops that leave + 72 + 336) flop per site; bytes: links of both parities, in, out once each.
-/// On CPUs only. Source: M. Luescher, hep-lat/0310048; M. A. Clark et al., 1011.0024 (Dirichlet cuts, minimal residual inside).
+/// Source: M. Luescher, hep-lat/0310048; M. A. Clark et al., 1011.0024 (Dirichlet cuts, minimal residual inside).
 class Schwarz {
  public:
   /// links[p]: the links that touch sites of parity p (frozen), on a lattice whose lane grid has the domain's extents for unit.
-  /// steps: at least 1. Throws Error(input) as require_domains() does, and where the session has GPUs.
+  /// steps: at least 1. Throws Error(input) as require_domains() does, ShapeError for vectors in lanes.
   Schwarz(const LinkField& even, const LinkField& odd, const Coord& domain, int steps, double diagonal, double scale);
 
   /// Submits out_v = K in_v for n spinors of odd sites. guard: the state that stops it.

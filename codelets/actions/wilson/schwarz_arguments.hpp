@@ -2,6 +2,7 @@
 // What a Schwarz kernel reads and writes: the contract between the codelet and the drivers of every architecture.
 #include "codelets/field/number_format.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace quarkstar::wilson {
@@ -26,6 +27,13 @@ struct SchwarzArguments {
 
 /// Reals of working memory for a thread: four spinors per site of one parity, for the lanes that are solved side by side.
 constexpr std::int64_t schwarz_memory(int domain_sites, int lanes_together) { return std::int64_t{4} * 24 * lanes_together * domain_sites; }
+
+/// Bytes of shared memory of a GPU for one domain in one lane, with what its sites add to three sums; and what every GPU has that kernels
+/// are compiled for (compute capability 8.0: 163 KiB): with 8 bytes a real domains of 4^4 sites, with 4 of 8 x 4^3.
+constexpr std::size_t gpu_domain_bytes(int domain_sites, std::size_t real_bytes) {
+  return (static_cast<std::size_t>(schwarz_memory(domain_sites, 1)) + 3 * static_cast<std::size_t>(domain_sites)) * real_bytes;
+}
+inline constexpr std::size_t most_gpu_domain_bytes = 160 * 1024;
 
 /// Groups of lanes of one register are solved one after another: item i is group i % groups of domain i / groups.
 template <class F>

@@ -1,5 +1,7 @@
 #include "codelets/actions/wilson/schwarz.hpp"
+#include "codelets/actions/wilson/schwarz_cuda.hpp"
 #include "codelets/actions/wilson/schwarz_kernels.hpp"
+#include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "runtime/graph/session.hpp"
@@ -25,8 +27,30 @@ struct SchwarzTask {
   std::int64_t outer_sites;  ///< of one parity
   double diagonal, scale;
   int vectors;
-  bool has_state;
+  bool has_state, chunked;
   Obedience obedience;
+
+  const VectorStatus* status(Call& call) const { return has_state ? call.buffer<const VectorStatus>(5) : nullptr; }
+
+  /// Of the first vector.
+  template <class F>
+  SchwarzArguments<F> unpack(Call& call) const {
+    SchwarzArguments<F> a{};
+    const auto* tables = call.buffer<const std::uint32_t>(0);
+    for (int parity = 0; parity < 2; ++parity) {
+      a.sites[parity] = tables + parity * outer_sites;
+      a.neighbours[parity] = tables + 2 * outer_sites + parity * 8 * domain_sites;
+      a.links[parity] = call.buffer<const F>(1 + parity);
+    }
+    a.in = call.buffer<const F>(3);
+    a.out = call.buffer<F>(4);
+    a.diagonal = static_cast<Real<F>>(diagonal);
+    a.scale = static_cast<Real<F>>(scale);
+    a.vectors = vectors;
+    a.domain_sites = domain_sites;
+    a.steps = steps;
+    return a;
+  }
 };
 
 /// A thread's working memory, kept from task to task, on a cache line's start.
@@ -42,21 +66,10 @@ T* working_memory(std::int64_t reals) {
 template <class F>
 void run_schwarz(Call& call) {
   const auto& task = call.arguments<SchwarzTask>();
-  const VectorStatus* status = task.has_state ? call.buffer<const VectorStatus>(5) : nullptr;
+  const VectorStatus* status = task.status(call);
   if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
   const std::int32_t* left_out = task.obedience.left_out(status);
-  SchwarzArguments<F> a{};
-  const auto* tables = call.buffer<const std::uint32_t>(0);
-  for (int parity = 0; parity < 2; ++parity) {
-    a.sites[parity] = tables + parity * task.outer_sites;
-    a.neighbours[parity] = tables + 2 * task.outer_sites + parity * 8 * task.domain_sites;
-    a.links[parity] = call.buffer<const F>(1 + parity);
-  }
-  a.vectors = task.vectors;
-  a.diagonal = static_cast<Real<F>>(task.diagonal);
-  a.scale = static_cast<Real<F>>(task.scale);
-  a.domain_sites = task.domain_sites;
-  a.steps = task.steps;
+  SchwarzArguments<F> a = task.unpack<F>(call);
   static constexpr arch::KernelTable<SchwarzKernel<F> (*)(int, int)> kernels = QUARKSTAR_KERNEL_TABLE(schwarz_kernel<F>);
   const SchwarzKernel<F> kernel = kernels.current()(task.lanes, task.link_reals);
   for (int v = 0; v < task.vectors; ++v) {
@@ -70,10 +83,20 @@ void run_schwarz(Call& call) {
   }
 }
 
+#ifdef QUARKSTAR_CUDA
+template <class F>
+void run_schwarz_on_cuda(Call& call) {
+  const auto& task = call.arguments<SchwarzTask>();
+  cuda::launch_schwarz<F>({task.lanes, task.link_reals, task.chunked}, task.unpack<F>(call), task.outer_sites, task.status(call),
+                          task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+}
+#endif
+
 const Codelet& schwarz_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
+    using F = typename decltype(format)::type;
     static const Codelet codelet(fmt::format("wilson.{}.schwarz", name_of(precision)), runtime::CodeletKind::stencil,
-                                 run_schwarz<typename decltype(format)::type>);
+                                 QUARKSTAR_BOTH(run_schwarz, F));
     return codelet;
   });
 }
@@ -112,12 +135,17 @@ void append_sites(std::vector<std::uint32_t>& table, const BlockShape& shape, co
 
 }  // namespace
 
-void require_domains(const runtime::Decomposition& decomposition, const Coord& domain) {
+void require_domains(const runtime::Decomposition& decomposition, const Coord& domain, Precision precision) {
   const auto refuse = [](const std::string& what, const std::string& remedy) {
     throw Error(ErrorKind::input, Parameter("schwarz-block"), what, remedy);
   };
   if (volume(domain) > most_domain_sites)
     refuse(fmt::format("domains of {} sites", volume(domain)), fmt::format("give at most {}, e.g. 8,8,8,8", most_domain_sites));
+  if (const auto bytes = gpu_domain_bytes(static_cast<int>(volume(domain) / 2), computed_bytes(precision));
+      runtime::Session::current().gpu_count() > 0 && bytes > most_gpu_domain_bytes)
+    refuse(fmt::format("domains of {} sites take {} KiB in {} precision, and a GPU's multiprocessor has {}", volume(domain), bytes / 1024,
+                       name_of(precision), most_gpu_domain_bytes / 1024),
+           "give smaller domains, e.g. 4,4,4,4, or use CPUs alone (devices cpu)");
   for (std::size_t mu = 0; mu < 4; ++mu) {
     const char direction = "xyzt"[mu];
     if (domain[mu] < 2 || domain[mu] % 2 != 0)
@@ -142,10 +170,8 @@ Schwarz::Schwarz(const LinkField& even, const LinkField& odd, const Coord& domai
     : links_{&even, &odd}, domain_(domain), steps_(steps), diagonal_(diagonal), scale_(scale) {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Schwarz", "the two link fields do not belong together");
-  if (runtime::Session::current().gpu_count() > 0)
-    throw Error(ErrorKind::input, Parameter("schwarz-block"), "the Schwarz preconditioner has no GPU version",
-                "use CPUs alone (devices cpu), or gcr without it");
-  require_domains(even.lattice()->decomposition(), domain);
+  if (even.lattice()->vectors_in_lanes() > 1) throw ShapeError("Schwarz", "vectors are in lanes");
+  require_domains(even.lattice()->decomposition(), domain, even.lattice()->precision());
   for (const int b : even.lattice()->local_blocks())
     for (std::size_t mu = 0; mu < 4; ++mu)
       if (even.lattice()->block(b).shape().outer[mu] % domain[mu] != 0) throw ShapeError("Schwarz", "the lattice's lanes cut a domain");
@@ -201,6 +227,7 @@ void Schwarz::apply(const Field& out, const Field& in, const runtime::Guard& gua
     task.diagonal = diagonal_;
     task.scale = scale_;
     task.has_state = guard.state != nullptr;
+    task.chunked = lattice.chunked();
     task.vectors = out.vectors();
     task.obedience.masked = guard.masked;
     task.obedience.when = guard.when;

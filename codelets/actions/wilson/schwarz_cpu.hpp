@@ -1,7 +1,7 @@
 #pragma once
 // CPU driver: minimal residual on Schwarz domains: a domain stays in the cache for all of its steps.
 #include "codelets/actions/wilson/schwarz_kernels.hpp"
-#include "codelets/actions/wilson/wilson_site.hpp"
+#include "codelets/actions/wilson/schwarz_site.hpp"
 #include "codelets/arch/lanes.hpp"
 
 #include <limits>
@@ -21,14 +21,9 @@ struct DomainNeighbours {
   template <int D, int Projector>
   inline __attribute__((always_inline)) void half_spinor(site::HalfSpinor<V>& h) {
     const Real<F>* p = field + static_cast<std::size_t>(entries[D]) * (24 * VL);
-    site::Spinor<V> psi;
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { psi[c / 3][c % 3] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)}; });
-    site::project<D / 2, Projector>(h, psi);
-    if constexpr (is_half<F>)
-      site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        site::Complex<V>& z = h[c / 3][c % 3];
-        z = {z.re * V::broadcast(site::link_unit), z.im * V::broadcast(site::link_unit)};
-      });
+    wilson::project_in_domain<F, D / 2, Projector>(h, [p](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V> {
+      return {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)};
+    });
   }
   template <int D>
   inline __attribute__((always_inline)) void link(site::Link<V>& u) {
@@ -105,11 +100,7 @@ class DomainSolver {
       DomainNeighbours<F, W, VL, Reals> neighbours{a_.neighbours[parity] + i * 8, from, a_.links[parity] + sites_[parity][i] * site_links,
                                                    lane0_};
       site::Spinor<V> h;
-      if (neighbours.entries[0] != wilson::outside_domain) wilson::add_direction<0, 1>(h, neighbours);
-      else site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {V::broadcast(0), V::broadcast(0)}; });
-      site::unroll<7>([&](auto d) QUARKSTAR_INLINE_LAMBDA {
-        if (neighbours.entries[d + 1] != wilson::outside_domain) wilson::add_direction<d + 1, 1>(h, neighbours);
-      });
+      wilson::hops_in_domain(h, neighbours);
       site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { write(to, i, c, h[c / 3][c % 3]); });
     }
   }
@@ -117,24 +108,13 @@ class DomainSolver {
   /// image = diagonal r + scale image, which is A r then; returns <A r, r> / |A r|^2. Sums run in the order of the domain's sites.
   site::Complex<V> finish_image() {
     const V diagonal = V::broadcast(a_.diagonal), scale = V::broadcast(a_.scale);
-    V norm = V::broadcast(0), dot_re = norm, dot_im = norm;
-    for (int i = 0; i < a_.domain_sites; ++i) {
-      V site_norm = V::broadcast(0), site_re = site_norm, site_im = site_norm;
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        const site::Complex<V> r = read(r_, i, c), hops = read(image_, i, c);
-        const site::Complex<V> t{fma(diagonal, r.re, scale * hops.re), fma(diagonal, r.im, scale * hops.im)};
-        write(image_, i, c, t);
-        site_norm = fma(t.im, t.im, fma(t.re, t.re, site_norm));
-        site_re = fma(t.im, r.im, fma(t.re, r.re, site_re));
-        site_im = fnma(t.im, r.re, fma(t.re, r.im, site_im));
-      });
-      norm = norm + site_norm;
-      dot_re = dot_re + site_re;
-      dot_im = dot_im + site_im;
-    }
-    // Lanes whose residual is zero stay there; others have no digit changed.
-    const V size = norm + V::broadcast(std::numeric_limits<T>::min());
-    return {dot_re / size, dot_im / size};
+    wilson::DomainSums<V> sums;
+    for (int i = 0; i < a_.domain_sites; ++i)
+      sums = sums + wilson::image_in_domain(
+                        diagonal, scale, [&](auto c) QUARKSTAR_INLINE_LAMBDA { return read(r_, i, c); },
+                        [&](auto c) QUARKSTAR_INLINE_LAMBDA { return read(image_, i, c); },
+                        [&](auto c, const site::Complex<V>& z) QUARKSTAR_INLINE_LAMBDA { write(image_, i, c, z); });
+    return sums.alpha(std::numeric_limits<T>::min());
   }
 
   /// z += alpha r;  r -= alpha A r where another step follows.
