@@ -1,11 +1,13 @@
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
 #include "codelets/coarse/threads_cuda.cuh"
 #include "codelets/coarse/transfer_cuda.hpp"
+#include "runtime/gpu/cuda_launch.cuh"
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace quarkstar::cuda {
@@ -190,97 +192,184 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-/// The CPU's orthonormalise() of some groups of aggregates (threadIdx.z) and one chirality (blockIdx.y), with a thread per lane (.x) and
-/// null vector of a field (.y). A vector is made orthogonal to one before it by its own thread, to all of them in their order, and each is
-/// normalised when those before it are done with: so every number is computed from the same ones as there. What is left of a vector tells
-/// its norm.
-template <int Kind, class F>
-__global__ void __launch_bounds__(full_lanes<F>* coarse::null_vectors_at_once(coarse::most_null_vectors))
-    orthonormalise_range(const __grid_constant__ TransferArguments<F> a, std::int64_t groups) {
+/// The CPU's orthonormalise() of one aggregate, a lane of a group, and one chirality by a block of threads: four vectors at a time, a
+/// *panel*, stay in shared memory while those before them are taken out of them, each by its own products and in their order, so that every
+/// number is computed from the same ones as there. A sum's terms come from many threads and are added by one, in the order of sites and
+/// components, while the next ones come. Where a panel is too large for shared memory it stays where it is.
+template <int Kind, class F, bool InShared>
+struct Orthonormalising {
   using Some = Components<Kind, F>;
-  constexpr int at_a_time = Kind == coarse::coarse_kind ? 1 : 3;
-  const std::int64_t group = std::int64_t{blockIdx.x} * blockDim.z + threadIdx.z;
-  const int lane = static_cast<int>(threadIdx.x);
-  const std::uint32_t* sites = a.sites + group * a.aggregate_sites;
-  const int begin = static_cast<int>(blockIdx.y) * (a.components / 2), end = begin + a.components / 2;
-  const auto word = [&](int vector, std::uint32_t site, int c) { return coarse::null_word<Kind>(a, site, vector, c, 0, lane); };
-  // body(first component) for all sites, `at_a_time` times Some::count components at a time.
-  const auto over = [&](auto&& body) {
-    for (int k = 0; k < a.aggregate_sites; ++k)
-      for (int c = begin; c < end; c += at_a_time * Some::count) body(__ldg(sites + k), c);
-  };
-  const auto load = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
-    site::unroll<at_a_time>([&](auto n) { z[n].load(word(vector, site, c + n * Some::count), a.lanes); });
-  };
-  const auto store = [&](Some(&z)[at_a_time], int vector, std::uint32_t site, int c) {
-    site::unroll<at_a_time>([&](auto n) { z[n].store(word(vector, site, c + n * Some::count), a.lanes); });
-  };
-  const auto for_each = [&](auto&& body) {
-    site::unroll<at_a_time>([&](auto n) { site::unroll<Some::count>([&](auto m) { body(n, m); }); });
-  };
-  double norm2 = 0;  // of the vector that this thread normalises next
-  const auto add_norm = [&](const Some& y, int m) {
-    const double re = y.re[m], im = y.im[m];
-    norm2 += re * re + im * im;
-  };
-  const auto find_norm = [&](int j) {
-    norm2 = 0;
-    over([&](std::uint32_t site, int c) {
-      Some y[at_a_time];
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) { add_norm(y[n], m); });
-    });
-  };
-  const auto normalise = [&](int j) {
-    const double factor = 1 / sqrt(norm2);
-    over([&](std::uint32_t site, int c) {
-      Some y[at_a_time];
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        y[n].re[m] = static_cast<F>(y[n].re[m] * factor);
-        y[n].im[m] = static_cast<F>(y[n].im[m] * factor);
-      });
-      store(y, j, site, c);
-    });
-  };
-  const auto project = [&](int i, int j) {
-    double re = 0, im = 0;
-    over([&](std::uint32_t site, int c) {
-      Some x[at_a_time], y[at_a_time];
-      load(x, i, site, c);
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        const double x_re = x[n].re[m], x_im = x[n].im[m], y_re = y[n].re[m], y_im = y[n].im[m];
-        re += x_re * y_re + x_im * y_im;
-        im += x_re * y_im - x_im * y_re;
-      });
-    });
-    const bool is_next = j == i + 1;  // its norm is wanted before more is taken from it
-    if (is_next) norm2 = 0;
-    over([&](std::uint32_t site, int c) {
-      Some x[at_a_time], y[at_a_time];
-      load(x, i, site, c);
-      load(y, j, site, c);
-      for_each([&](auto n, auto m) {
-        const double x_re = x[n].re[m], x_im = x[n].im[m];
-        y[n].re[m] = static_cast<F>(y[n].re[m] - (re * x_re - im * x_im));
-        y[n].im[m] = static_cast<F>(y[n].im[m] - (re * x_im + im * x_re));
-        if (is_next) add_norm(y[n], m);
-      });
-      store(y, j, site, c);
-    });
-  };
-  const auto first = static_cast<int>(threadIdx.y);  // of this thread's vectors, one of each field
-  for (int pass = 0; pass < 2; ++pass) {
-    if (first == 0 && group < groups) find_norm(0);
-    for (int i = 0; i < a.count; ++i) {
-      if (first == a.in_field(i) && group < groups) normalise(i);
-      __syncthreads();
-      for (int j = first; j < a.count && group < groups; j += a.at_once)
-        if (j > i) project(i, j);
-      __syncthreads();
+  static constexpr int panel = 4;  ///< N is a multiple of it
+  static constexpr int most_sums = 2 * panel, adding = arch::warp_threads, computing = 2 * arch::warp_threads;
+  static constexpr int terms = computing * Some::count, stride = terms + 1;  ///< of a sum; sums are in other banks
+  static constexpr std::size_t terms_bytes = 2 * most_sums * stride * sizeof(double);
+
+  const TransferArguments<F>& a;
+  const std::uint32_t* sites;
+  int lane, chirality;
+  double* buffers;  ///< [turn][sum][term], and behind them the sums
+  F* kept;          ///< [vector of the panel][re, im][number]
+
+  static constexpr std::size_t panel_bytes(int numbers) { return static_cast<std::size_t>(panel * 2 * numbers) * sizeof(F); }
+
+  __device__ __forceinline__ int units() const { return a.aggregate_sites * (a.components / 2) / Some::count; }
+  __device__ __forceinline__ F* word(int vector, int unit) const {
+    const int of_site = a.components / 2 / Some::count;
+    return coarse::null_word<Kind>(a, __ldg(sites + unit / of_site), vector, chirality * (a.components / 2) + unit % of_site * Some::count,
+                                   0, lane);
+  }
+  /// Vector v of the panel that begins with `first`.
+  __device__ __forceinline__ Some read(int first, int v, int unit) const {
+    Some z;
+    if constexpr (InShared) {
+      const F* from = kept + (v * 2 * units() + unit) * Some::count;
+      site::unroll<Some::count>([&](auto m) { z.re[m] = from[m], z.im[m] = from[units() * Some::count + m]; });
+    } else {
+      z.load(word(first + v, unit), a.lanes);
+    }
+    return z;
+  }
+  __device__ __forceinline__ void write(int first, int v, int unit, const Some& z) const {
+    if constexpr (InShared) {
+      F* to = kept + (v * 2 * units() + unit) * Some::count;
+      site::unroll<Some::count>([&](auto m) { to[m] = z.re[m], to[units() * Some::count + m] = z.im[m]; });
+    } else {
+      z.store(word(first + v, unit), a.lanes);
     }
   }
+  template <class Body>
+  __device__ __forceinline__ void over_units(const Body& body) const {
+    for (int unit = static_cast<int>(threadIdx.x); unit < units(); unit += static_cast<int>(blockDim.x)) body(unit);
+  }
+  __device__ __forceinline__ double& sum(int number) const { return buffers[2 * most_sums * stride + number]; }
+
+  /// Sums [begin, end) of what term(unit, to) writes to to[sum * stride + m] for each of a unit's numbers m.
+  template <class Term>
+  __device__ __forceinline__ void add_up(int begin, int end, const Term& term) const {
+    const int thread = static_cast<int>(threadIdx.x), mine = begin + thread, all = units(), turns = (all + computing - 1) / computing;
+    double total = 0;
+    for (int turn = 0; turn <= turns; ++turn) {
+      const auto of_turn = [&](int t) { return buffers + t % 2 * (most_sums * stride); };
+      if (thread >= adding) {
+        const int unit = turn * computing + thread - adding;
+        if (unit < all) term(unit, of_turn(turn) + (thread - adding) * Some::count);
+      } else if (turn > 0 && mine < end) {
+        const double* from = of_turn(turn - 1) + mine * stride;
+        const int count = min(computing, all - (turn - 1) * computing) * Some::count;
+#pragma unroll 32
+        for (int i = 0; i < count; ++i) total = total + from[i];
+      }
+      __syncthreads();
+    }
+    if (thread < adding && mine < end) sum(mine) = total;
+    __syncthreads();
+  }
+
+  /// Takes x(unit) out of the panel's vectors from v on.
+  template <class X>
+  __device__ __forceinline__ void project(int first, int v_begin, const X& x) const {
+    add_up(2 * v_begin, most_sums, [&](int unit, double* to) {
+      const Some of_x = x(unit);
+      site::unroll<panel>([&](auto v) {
+        if (v < v_begin) return;
+        const Some y = read(first, v, unit);
+        site::unroll<Some::count>([&](auto m) {
+          const double x_re = of_x.re[m], x_im = of_x.im[m], y_re = y.re[m], y_im = y.im[m];
+          to[2 * v * stride + m] = x_re * y_re + x_im * y_im;
+          to[(2 * v + 1) * stride + m] = x_re * y_im - x_im * y_re;
+        });
+      });
+    });
+    over_units([&](int unit) {
+      const Some of_x = x(unit);
+      site::unroll<panel>([&](auto v) {
+        if (v < v_begin) return;
+        Some y = read(first, v, unit);
+        const double re = sum(2 * v), im = sum(2 * v + 1);
+        site::unroll<Some::count>([&](auto m) {
+          const double x_re = of_x.re[m], x_im = of_x.im[m];
+          y.re[m] = static_cast<F>(y.re[m] - (re * x_re - im * x_im));
+          y.im[m] = static_cast<F>(y.im[m] - (re * x_im + im * x_re));
+        });
+        write(first, v, unit, y);
+      });
+    });
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void normalise(int first, int v) const {
+    add_up(0, 1, [&](int unit, double* to) {
+      const Some y = read(first, v, unit);
+      site::unroll<Some::count>([&](auto m) {
+        const double re = y.re[m], im = y.im[m];
+        to[m] = re * re + im * im;
+      });
+    });
+    const double factor = 1 / sqrt(sum(0));
+    over_units([&](int unit) {
+      Some y = read(first, v, unit);
+      site::unroll<Some::count>([&](auto m) {
+        y.re[m] = static_cast<F>(y.re[m] * factor);
+        y.im[m] = static_cast<F>(y.im[m] * factor);
+      });
+      write(first, v, unit, y);
+    });
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void run() const {
+    const auto global = [&](int vector, int unit) {
+      Some z;
+      z.load(word(vector, unit), a.lanes);
+      return z;
+    };
+    for (int pass = 0; pass < 2; ++pass)
+      for (int first = 0; first < a.count; first += panel) {
+        if constexpr (InShared) {
+          for (int v = 0; v < panel; ++v) over_units([&](int unit) { write(first, v, unit, global(first + v, unit)); });
+          __syncthreads();
+        }
+        for (int i = 0; i < first; ++i) project(first, 0, [&](int unit) { return global(i, unit); });
+        for (int v = 0; v < panel; ++v) {
+          normalise(first, v);
+          if (v + 1 < panel) project(first, v + 1, [&](int unit) { return read(first, v, unit); });
+        }
+        if constexpr (InShared) {
+          for (int v = 0; v < panel; ++v) over_units([&](int unit) { read(first, v, unit).store(word(first + v, unit), a.lanes); });
+          __syncthreads();
+        }
+      }
+  }
+};
+
+template <int Kind, class F, bool InShared>
+__global__ void __launch_bounds__(3 * arch::warp_threads) orthonormalise_range(const __grid_constant__ TransferArguments<F> a) {
+  using Block = Orthonormalising<Kind, F, InShared>;
+  extern __shared__ __align__(16) unsigned char dynamic[];
+  const auto lanes = static_cast<unsigned>(a.lanes);
+  Block{a,
+        a.sites + std::size_t{blockIdx.x / lanes} * static_cast<std::size_t>(a.aggregate_sites),
+        static_cast<int>(blockIdx.x % lanes),
+        static_cast<int>(blockIdx.y),
+        reinterpret_cast<double*>(dynamic),
+        reinterpret_cast<F*>(dynamic + Block::terms_bytes + Block::most_sums * sizeof(double))}
+      .run();
+}
+
+template <int Kind, class F>
+void launch_orthonormalise(const TransferArguments<F>& a, std::int64_t groups, runtime::CudaStream stream) {
+  constexpr std::size_t most_bytes = 160 * 1024;  // compute capability 8.0 has 163 KiB
+  const auto start = [&](auto in_shared) {
+    using Block = Orthonormalising<Kind, F, in_shared>;
+    const std::size_t bytes = Block::terms_bytes + Block::most_sums * sizeof(double) +
+                              (in_shared ? Block::panel_bytes(a.aggregate_sites * (a.components / 2)) : 0);
+    if (in_shared && bytes > most_bytes) return false;
+    runtime::launch_with_shared_memory(orthonormalise_range<Kind, F, in_shared>, bytes, false,
+                                       dim3(static_cast<unsigned>(groups * a.lanes), 2),
+                                       static_cast<unsigned>(Block::adding + Block::computing), stream, a);
+    return true;
+  };
+  if (!start(std::true_type{})) start(std::false_type{});
 }
 
 /// One thread per fine site.
@@ -316,10 +405,7 @@ void launch(const TransferArguments<F>& a, TransferStep step, std::int64_t group
       restrict_range<Kind, count><<<blocks, threads, 0, stream>>>(a, idle, work);
     });
   } else if (step == TransferStep::orthonormalise) {
-    const auto of_group = static_cast<unsigned>(a.lanes * a.at_once), at_a_time = std::max(1u, threads / of_group);
-    const auto blocks = static_cast<unsigned>((groups + at_a_time - 1) / at_a_time);
-    orthonormalise_range<Kind>
-        <<<dim3(blocks, 2), dim3(static_cast<unsigned>(a.lanes), static_cast<unsigned>(a.at_once), at_a_time), 0, stream>>>(a, groups);
+    launch_orthonormalise<Kind>(a, groups, stream);
   } else {
     const auto [blocks, work] = grid(a.aggregate_sites, 1);
     columns_range<Kind><<<blocks, threads, 0, stream>>>(a, work);

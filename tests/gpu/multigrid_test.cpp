@@ -31,9 +31,8 @@ SolverSettings settings_of(Precision precision, const Coord& aggregate, int leve
 
 /// D_c c and (1 - H H) c_o of some coarse vectors c, prolonged.
 std::vector<HostField> coarse_images(const HostGauge& gauge, const Coord& lattice, Precision precision, const Coord& blocks,
-                                     int null_vectors, int n, int gpus) {
+                                     const Coord& aggregate, int null_vectors, int n, int gpus) {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
-  const Coord aggregate{2, 2, 2, 2};
   wilson::Action action(gauge, {.kappa = 0.124});
   const auto prepared = action.in_precision(runtime::Decomposition(lattice, blocks, session.block_owners()),
                                             {.precision = precision, .speed = {.measure = false}, .unit = coarse::unit_of(aggregate)});
@@ -128,19 +127,23 @@ TEST_CASE("the coarse operator on a GPU has the CPU's bits for any number of nul
     int null_vectors;
     std::vector<int> right_hand_sides;
     Precision precision = Precision::single;
-    Coord blocks = {1, 1, 1, 1};
+    Coord blocks = {1, 1, 1, 1}, aggregate = {2, 2, 2, 2};
   };
   const Coord small{8, 8, 8, 8}, large{16, 16, 16, 16}, cut{1, 1, 1, 2};
   for (const Case& c :
        {Case{small, 4, {1, 2, 5, 12, 24, 32}}, Case{small, 20, {1, 2, 5, 12, 24, 32}}, Case{small, 32, {1, 2, 5, 12, 24, 32}},
         Case{small, 48, {1, 4, 12}}, Case{small, 64, {1, 2, 5, 7, 12, 24, 32}}, Case{small, 64, {1, 5, 7, 24, 32}, Precision::double_, cut},
         Case{large, 12, {1, 2, 5, 12, 24, 32}}, Case{large, 20, {32}, Precision::single, cut},
-        Case{large, 20, {16, 24}, Precision::double_}, Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut}}) {
+        Case{large, 20, {16, 24}, Precision::double_}, Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut},
+        // Panels of null vectors that shared memory does not hold.
+        Case{large, 12, {2}, Precision::single, cut, {8, 8, 8, 4}}, Case{large, 8, {1}, Precision::double_, cut, {4, 8, 8, 4}}}) {
     const HostGauge gauge = reference::random_gauge(c.lattice, seed);
     for (const int n : c.right_hand_sides) {
       INFO(c.null_vectors << " null vectors, " << n << " right-hand sides, " << c.lattice[0] << "^4, " << name_of(c.precision)
                           << ", cut in " << c.blocks[3]);
-      const auto images = [&](int gpus) { return coarse_images(gauge, c.lattice, c.precision, c.blocks, c.null_vectors, n, gpus); };
+      const auto images = [&](int gpus) {
+        return coarse_images(gauge, c.lattice, c.precision, c.blocks, c.aggregate, c.null_vectors, n, gpus);
+      };
       const std::vector<HostField> expected = images(0), found = images(1);
       for (std::size_t v = 0; v < expected.size(); ++v) {
         CHECK(battery::same_bits(found[v], expected[v]));
