@@ -1,3 +1,4 @@
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/cuda_words.cuh"
 #include "codelets/arch/lane.hpp"
@@ -8,7 +9,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace quarkstar::cuda {
 namespace {
@@ -276,9 +276,17 @@ void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* 
     for (int column_groups = 2; column_groups <= a.groups; ++column_groups)
       if (a.groups % column_groups == 0 && fits(column_groups)) block.column_groups = column_groups;
   } else {
-    // A power of two: most often they fill their warps, and they read other banks.
-    const int fit = std::clamp(std::min(Threads / block.threads(), static_cast<int>(most_bytes / block.block_bytes())), 1, most_sites);
-    block.sites = static_cast<int>(std::bit_floor(static_cast<unsigned>(fit)));
+    // As few sites as fill two warps or more, a power of two of them, so that threads read other banks; and stages of two groups of
+    // columns.
+    const auto fits = [&] { return block.threads() <= Threads && block.block_bytes() <= most_bytes; };
+    while (2 * block.sites <= most_sites && (block.threads() < 2 * arch::warp_threads || block.threads() % arch::warp_threads != 0)) {
+      block.sites *= 2;
+      if (fits()) continue;
+      block.sites /= 2;
+      break;
+    }
+    if (a.groups % 2 == 0) block.column_groups = 2;
+    if (!fits()) block.column_groups = 1;
   }
   const auto sites = static_cast<std::uint32_t>(block.sites);
   runtime::launch_with_shared_memory(operator_range<F, Rows, Count, Threads, Blocks>, block.block_bytes(), false,
@@ -288,7 +296,7 @@ void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* 
 
 }  // namespace
 
-// Rows and vectors of a thread, blocks and stages: docs/results/2026-11-29-h200.md, 2026-11-30-h200-coarse-operator.md.
+// Rows and vectors of a thread, blocks and stages: docs/results/2026-11-30-h200-coarse-operator.md, 2026-12-01-multigrid.md.
 template <class F>
 void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   if (a.list.count == 0) return;
@@ -302,6 +310,8 @@ void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::in
   else if (a.vectors <= 4) launch_operator<F, 2, 2, 256, 2>(a, idle, 4, 1, few_bytes, stream);
   else if (few && sixes) launch_operator<F, 2, 3, 256, 2>(a, idle, 12, 1, few_bytes, stream);
   else if (few) launch_operator<F, 2, 2, 256, 2>(a, idle, 8, 1, few_bytes, stream);
+  else if (sixes && a.vectors <= 12 && a.groups % 2 == 0)
+    launch_operator<F, 2, 6, 128, sizeof(F) == 4 ? 4 : 3>(a, idle, 12, 4, many_bytes, stream);
   else if (sixes) launch_operator<F, rows, 6, 128, 3>(a, idle, 6 * most_parts, 4, many_bytes, stream);
   else launch_operator<F, rows, 4, 128, 4>(a, idle, 4 * most_parts, 4, many_bytes, stream);
   runtime::check_launch("coarse.operator");

@@ -133,8 +133,9 @@ TEST_CASE("the coarse operator on a GPU has the CPU's bits for any number of nul
   for (const Case& c :
        {Case{small, 4, {1, 2, 5, 12, 24, 32}}, Case{small, 20, {1, 2, 5, 12, 24, 32}}, Case{small, 32, {1, 2, 5, 12, 24, 32}},
         Case{small, 48, {1, 4, 12}}, Case{small, 64, {1, 2, 5, 7, 12, 24, 32}}, Case{small, 64, {1, 5, 7, 24, 32}, Precision::double_, cut},
-        Case{large, 12, {1, 2, 5, 12, 24, 32}}, Case{large, 20, {32}, Precision::single, cut},
-        Case{large, 20, {16, 24}, Precision::double_}, Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut},
+        Case{large, 12, {1, 2, 5, 12, 24, 32}}, Case{large, 16, {11, 12}}, Case{large, 16, {12}, Precision::double_},
+        Case{large, 20, {32}, Precision::single, cut}, Case{large, 20, {16, 24}, Precision::double_},
+        Case{small, 20, {1, 3, 5, 8}, Precision::double_, cut},
         // Panels of null vectors that shared memory does not hold.
         Case{large, 12, {2}, Precision::single, cut, {8, 8, 8, 4}}, Case{large, 8, {1}, Precision::double_, cut, {4, 8, 8, 4}}}) {
     const HostGauge gauge = reference::random_gauge(c.lattice, seed);
