@@ -48,7 +48,9 @@ struct BenchOptions {
   Assignments settings = std::make_shared<std::vector<Assignment>>();  ///< a solve's: of the action, and of multigrid
   EigenSettings eigen{.modes = 16};                                    ///< of `bench eigen`,
   int restarts = 2;                                                    ///< after which its solve ends
-  std::string graph;                                                   ///< file of `bench replay`
+  std::string graph;                                                   ///< file of `bench replay`,
+  int groups = 1;                                                      ///< copies of it,
+  double volume = 1;                                                   ///< and how many times as many sites
 };
 
 /// Bandwidth of the memory behind a session's blocks.

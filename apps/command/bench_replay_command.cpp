@@ -8,7 +8,7 @@
 namespace quarkstar::app {
 
 void run_bench_replay(const BenchOptions& options) {
-  const ReplayGraph graph = read_graph(options.graph);
+  const ReplayGraph graph = in_groups(read_graph(options.graph), options.groups, options.volume);
   runtime::Session session(options.session);
   const Replayed result = replay(graph, session);
   if (!options.json) {
@@ -26,7 +26,8 @@ void run_bench_replay(const BenchOptions& options) {
     workers.push_back({{"name", session.worker(static_cast<int>(w)).name},
                        {"tasks", result.workers[w].tasks},
                        {"seconds", seconds_json(result.workers[w])}});
-  const nlohmann::ordered_json row{{"graph", options.graph},        {"policy", options.session.policy},
+  const nlohmann::ordered_json row{{"graph", options.graph},        {"groups", options.groups},
+                                   {"volume", options.volume},      {"policy", options.session.policy},
                                    {"tasks", graph.tasks.size()},   {"microseconds", result.microseconds},
                                    {"workers", std::move(workers)}, {"links", links_json(result.links)}};
   fmt::print("{}\n", nlohmann::ordered_json{{"machine", machine_facts(session)}, {"replay", row}}.dump(2));

@@ -38,6 +38,12 @@ void submit(const std::string& codelet, const std::vector<Access>& accesses, run
   runtime::detail::submit(codelet_of(codelet), &nothing, 0, accesses, cost, placement);
 }
 
+int owners_of(const ReplayGraph& graph) {
+  int owners = 0;
+  for (const ReplayGraph::Task& task : graph.tasks) owners = std::max(owners, task.owner + 1);
+  return owners;
+}
+
 /// The owners of those who write a piece of data, and who read it.
 struct Users {
   std::vector<int> writers, readers;
@@ -80,9 +86,36 @@ ReplayGraph read_graph(const std::string& path) {
   return graph;
 }
 
+ReplayGraph in_groups(const ReplayGraph& graph, int groups, double volume) {
+  constexpr std::size_t small = 64 * 1024;
+  std::vector<bool> written(graph.data.size(), false);
+  for (const ReplayGraph::Task& task : graph.tasks)
+    for (const auto& [number, mode] : task.data) written[number] = written[number] || mode != "in";
+  ReplayGraph all;
+  for (const std::size_t bytes : graph.data)
+    all.data.push_back(bytes > small ? static_cast<std::size_t>(volume * static_cast<double>(bytes)) : bytes);
+  std::vector<std::vector<std::size_t>> numbers(static_cast<std::size_t>(groups));  // by group, of each piece of data
+  for (std::size_t group = 0; group < numbers.size(); ++group)
+    for (std::size_t number = 0; number < graph.data.size(); ++number) {
+      const bool own = group > 0 && written[number];
+      numbers[group].push_back(own ? all.data.size() : number);
+      if (own) all.data.push_back(all.data[number]);
+    }
+  const int owners = owners_of(graph);
+  for (const ReplayGraph::Task& task : graph.tasks) {
+    const bool grows = std::any_of(task.data.begin(), task.data.end(), [&](const auto& use) { return graph.data[use.first] > small; });
+    for (std::size_t group = 0; group < numbers.size(); ++group) {
+      ReplayGraph::Task& copy = all.tasks.emplace_back(task);
+      copy.owner += static_cast<int>(group) * owners;
+      if (grows) copy.flops *= volume, copy.bytes *= volume;
+      for (auto& [number, mode] : copy.data) number = numbers[group][number];
+    }
+  }
+  return all;
+}
+
 Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
-  int owners = 0;
-  for (const ReplayGraph::Task& task : graph.tasks) owners = std::max(owners, task.owner + 1);
+  const int owners = owners_of(graph);
   const auto here = [&](int owner) { return owner * session.block_owners() / owners; };
   std::vector<std::optional<int>> first(graph.data.size());  // owner whose memory has the data before anything is written
   std::vector<Users> users(graph.data.size());
@@ -97,6 +130,9 @@ Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
     const runtime::OnOwners there(session);
     for (std::size_t number = 0; number < data.size(); ++number)
       if (first[number]) submit("replay.begin", {runtime::out(data[number])}, {}, {.owner = *first[number]});
+    for (std::size_t number = 0; number < data.size(); ++number)
+      if (users[number].writers.empty())
+        for (const int reader : users[number].readers) submit("replay.begin", {runtime::in(data[number])}, {}, {.owner = reader});
     session.wait_all();
   }
   if (runtime::find_own_policy(session.options().policy) != nullptr)

@@ -38,8 +38,8 @@ graph() {  # AFTER: data of each task
 }
 graph own > own.json
 graph one > chain.json
-replayed() {  # GRAPH POLICY: microseconds
-  expect 0 '"microseconds"' bench replay "$1" --machine k20-k40 --devices cuda --policy "$2" --json
+replayed() {  # GRAPH POLICY FLAG...: microseconds
+  expect 0 '"microseconds"' bench replay "$1" --machine k20-k40 --devices cuda --policy "${@:2}" --json
   awk -F'[:,]' '/"microseconds"/ { print $2 }' stdout.txt
 }
 kept=$(replayed own.json static)
@@ -53,6 +53,9 @@ for policy in static dmda; do
   chain=$(replayed chain.json $policy)
   awk -v us="$chain" 'BEGIN { exit !(us > 40e8 / 202.7e3) }' || die "$policy: $chain us for a chain"
 done
+# Groups of one chain each, with owners of their own, of five times as many sites: data are too small to grow, so that the time is that of the copies.
+awk -v us="$(replayed chain.json static --groups 4)" 'BEGIN { exit !(us > 80e8 / 151.1e3 && us < 1.05 * 80e8 / 151.1e3) }' || die "four groups"
+cmp <(replayed chain.json static --groups 4) <(replayed chain.json static --groups 4 --volume 5) || die "small data grow with the lattice"
 expect 0 'CUDA 1.0 .* 20 ' bench replay own.json --machine k20-k40 --devices cuda --policy static
 echo '{"tasks":[{}]}' > bad.json
 expect 2 'error: bad.json: this is no task graph' bench replay bad.json --machine k20 --devices cuda

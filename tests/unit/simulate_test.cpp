@@ -208,7 +208,7 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
     app::read_machine("no such machine");
     FAIL("read");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("one of epyc-2-cores, grace-h200, h200") != std::string::npos);
+    CHECK(std::string(error.what()).find("one of epyc-2-cores, grace-h200, h100-h200") != std::string::npos);
   }
 }
 
