@@ -2,7 +2,6 @@
 
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/early_copy.hpp"
-#include "runtime/policy/policy.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 
@@ -135,7 +134,7 @@ Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
         for (const int reader : users[number].readers) submit("replay.begin", {runtime::in(data[number])}, {}, {.owner = reader});
     session.wait_all();
   }
-  if (runtime::find_own_policy(session.options().policy) != nullptr)
+  if (runtime::copies_early_under(session.options().policy))
     for (std::size_t number = 0; number < data.size(); ++number)
       if (const auto& [writers, readers] = users[number]; writers.size() == 1 && readers.size() == 1)
         runtime::copy_early(data[number], writers.front(), readers.front());
