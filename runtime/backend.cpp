@@ -4,7 +4,7 @@
 namespace quarkstar::runtime::backend {
 
 std::optional<double> known_triad_gbs(std::span<const int>) { return {}; }
-std::optional<double> known_gpu_triad_gbs() { return {}; }
+std::optional<double> known_gpu_triad_gbs(int) { return {}; }
 
 std::optional<RankBatches> take_rank_batches() { return std::nullopt; }
 

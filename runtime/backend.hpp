@@ -16,7 +16,7 @@ inline constexpr bool computes = true;
 
 /// Bandwidth of these CPU workers' memory together, or of a GPU's, GB/s, where it is known without a measurement.
 std::optional<double> known_triad_gbs(std::span<const int> workers);
-std::optional<double> known_gpu_triad_gbs();
+std::optional<double> known_gpu_triad_gbs(int device);
 
 /// Of a job whose ranks one process stands for.
 struct RankBatches {

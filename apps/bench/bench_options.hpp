@@ -48,6 +48,9 @@ struct BenchOptions {
   Assignments settings = std::make_shared<std::vector<Assignment>>();  ///< a solve's: of the action, and of multigrid
   EigenSettings eigen{.modes = 16};                                    ///< of `bench eigen`,
   int restarts = 2;                                                    ///< after which its solve ends
+  std::string graph;                                                   ///< file of `bench replay`,
+  int groups = 1;                                                      ///< copies of it,
+  double volume = 1;                                                   ///< and how many times as many sites
 };
 
 /// Bandwidth of the memory behind a session's blocks.
@@ -124,5 +127,8 @@ void run_bench_multigrid(const BenchOptions& options);
 
 /// `quarkstar bench eigen`.
 void run_bench_eigen(const BenchOptions& options);
+
+/// `quarkstar-sim bench replay`.
+void run_bench_replay(const BenchOptions& options);
 
 }  // namespace quarkstar::app

@@ -149,7 +149,7 @@ void Journal::take(const Json& line) {
   } else if (kind == "removed") {
     for (const Json& row : line.at("rows"))
       done_.erase({text("configuration"), row.at(0).get<std::string>(), row.at(1).get<std::string>()});
-  } else {
+  } else if (kind != "lost") {
     failures_.erase({text("configuration"), "", ""});  // what could be read is not damaged
     failures_.insert_or_assign({text("configuration"), text("quark"), line.value("source", "")}, text("reason"));
   }
@@ -247,6 +247,10 @@ void Journal::note_failed(const Row& failed, const std::string& reason) {
           {"quark", failed.quark},
           {"source", failed.source},
           {"reason", reason}});
+}
+
+void Journal::note_lost(const std::string& device, const std::string& reason) {
+  append({{"kind", "lost"}, {"device", device}, {"reason", reason}});
 }
 
 std::vector<Row> Journal::rows_of(const std::string& configuration) const {

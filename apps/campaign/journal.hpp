@@ -37,6 +37,8 @@ class Journal {
   void note_solved(const Row& row);
   /// failed: a row, one without source where all of the quark has failed, or the configuration alone.
   void note_failed(const Row& failed, const std::string& reason);
+  /// A device has failed, and the campaign goes on without it: for the reader of the file.
+  void note_lost(const std::string& device, const std::string& reason);
 
   bool is_done(const Row& row) const { return done_.contains(row); }
   /// What is done of a configuration, quarks and sources that the campaign no longer has among it.

@@ -94,6 +94,13 @@ std::string failures_section(const Outcome& outcome) {
   return "<h2>Failures</h2>\n" + table("facts", {"configuration", "quark", "source", "reason"}, rows);
 }
 
+std::string lost_devices_section(const Outcome& outcome) {
+  if (outcome.lost.empty()) return "";
+  std::vector<TableRow> rows;
+  for (const LostDevice& lost : outcome.lost) rows.push_back({lost.name, lost.reason});
+  return "<h2>Devices that have failed</h2>\n<p>Others have done their rows.</p>\n" + table("facts", {"device", "reason"}, rows);
+}
+
 std::string configurations_section(const Outcome& outcome) {
   std::vector<TableRow> rows;
   for (const Configuration& configuration : outcome.campaign.configurations) {
@@ -140,7 +147,7 @@ std::string page(const Outcome& outcome, const std::vector<Average>& averages) {
   std::string html = page_head(title);
   html += fmt::format("<p class=\"sub\">{}; last run: {} on {} ({}), {}; {} failures</p>\n", escape(campaign.file), outcome.started,
                       escape(outcome.host), escape(outcome.cpu_model), duration_text(outcome.seconds), outcome.failures.size());
-  html += failures_section(outcome) + averages_section(outcome, averages);
+  html += failures_section(outcome) + lost_devices_section(outcome) + averages_section(outcome, averages);
   if (outcome.spent) html += fmt::format("<pre>{}</pre>\n", escape(text_of(*outcome.spent)));
   if (outcome.first) html += "<h2>Devices</h2>\n<div class=\"plots\">\n" + timeline_figure(*outcome.first) + "</div>\n";
   html += configurations_section(outcome) + settings_section(campaign);

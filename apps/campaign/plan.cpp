@@ -3,6 +3,7 @@
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/gauge_io.hpp"
+#include "apps/run/islands.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/parse.hpp"
@@ -77,21 +78,29 @@ double measured_gflops(runtime::Session& session, const QuarkPlan& plan) {
 
 /// "about 3 min", and what that rests on.
 std::string time_text(const CampaignPlan& plan) {
-  double known = 0, a_hundred = 0;
-  std::vector<std::string> unknown;
+  double known = 0, a_hundred = 0, usual = 0;
+  std::vector<std::string> unknown, iterations;
   for (const QuarkPlan& quark : plan.quarks) {
     const auto rows = static_cast<double>(quark.missing);
     if (quark.seconds_a_row) {
       known += rows * *quark.seconds_a_row;
     } else {
       a_hundred += rows * quark.seconds_a_hundred_iterations;
+      const std::vector<double> masses = quark.quark->config.masses();
+      double sum = 0;
+      for (const double mass : masses) sum += usual_iterations_of(quark.quark->config, mass);
+      const double mean = sum / static_cast<double>(masses.size());
+      usual += rows * quark.seconds_a_hundred_iterations * mean / 100;
       unknown.push_back(quark.quark->name);
+      iterations.push_back(fmt::format("{}: {:.0f}", quark.quark->name, mean));
     }
   }
   if (unknown.empty()) return fmt::format("about {}, from the time of rows that are done", duration_text(known));
-  return fmt::format("{}about {} for every 100 iterations of a solve, from the speed of the Dslash (no row of {} is done yet)",
-                     known > 0 ? fmt::format("about {}, and ", duration_text(known)) : "", duration_text(a_hundred),
-                     fmt::join(unknown, ", "));
+  return fmt::format(
+      "about {} if solves take as many iterations as they often do ({}); {} for every 100 iterations, from the speed of the Dslash (no row "
+      "of "
+      "{} is done yet)",
+      duration_text(known + usual), fmt::join(iterations, ", "), duration_text(a_hundred), fmt::join(unknown, ", "));
 }
 
 /// The names of the correlators of a table.

@@ -8,6 +8,7 @@
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "runtime/graph/device_loss.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
@@ -154,11 +155,17 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   };
   RunReport machine;
   describe_machine(machine);
-  Outcome outcome{campaign, journal, {}, machine.started, machine.host, machine.cpu_model, 0, {}, {}};
+  Outcome outcome{campaign, journal, {}, options.lost, machine.started, machine.host, machine.cpu_model, 0, {}, {}};
   if (plan.missing() == 0) {
     tell_plan();
   } else {
     runtime::Session session(session_options(first, lattice));
+    std::optional<runtime::DeviceLoss> loss;
+    if (options.go_on_without && !job.is_connected())
+      loss.emplace([&](int worker, const std::string& why) {
+        if (const std::optional<Assignment> left = setting_without(session, worker))
+          options.go_on_without({session.worker(worker).name, why}, *left);
+      });
     provide_power(session);
     plan_quarks(plan, journal, session);
     if (!options.command.empty()) plan.helper = cores_of_helper(plan, session);
@@ -166,6 +173,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     if (options.dry_run) return;
     job.together([&] { require_room(plan); });
     journal.begin(campaign, lattice);
+    if (!options.lost.empty()) journal.note_lost(options.lost.back().name, options.lost.back().reason);
     std::optional<Helper> helper;
     if (!plan.helper.empty()) helper.emplace(campaign, options.command, plan.helper);
     compute_rows(campaign, options, plan, journal, session, watch, listener, outcome, helper ? &*helper : nullptr);

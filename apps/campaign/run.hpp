@@ -1,6 +1,7 @@
 #pragma once
 // A campaign from its file to its results.
 #include "apps/campaign/averages.hpp"
+#include "apps/campaign/lost_devices.hpp"
 #include "apps/campaign/plan.hpp"
 #include "apps/campaign/time_spent.hpp"
 #include "apps/run/run_watch.hpp"
@@ -35,6 +36,8 @@ struct Options {
   bool stop_on_error = false;          ///< the first failure ends the campaign
   std::vector<std::string> command{};  ///< that starts this campaign again, for its helper; empty: it gets none
   std::string helper_of{};             ///< this is the helper of a campaign in that folder
+  GoOnWithout go_on_without{};         ///< for a device that fails; empty: the campaign ends
+  std::vector<LostDevice> lost{};      ///< devices that have failed in this run before it was begun anew
 };
 
 /// What a report tells beside averages.
@@ -42,6 +45,7 @@ struct Outcome {
   const Campaign& campaign;
   const Journal& journal;
   std::vector<Failure> failures;
+  std::vector<LostDevice> lost;  ///< while rows were computed
   std::string started, host, cpu_model;
   double seconds = 0;
   std::optional<RunReport> first;  ///< of the first row that was computed in this run: its timeline
@@ -55,8 +59,9 @@ struct Outcome {
 /// written. Throws Error(input) for settings that are not those of rows that are done, what reading, solving and writing throw where it is
 /// no failure of a row, in the end Error naming the first failure if there were any, and Interrupted: where `watch` says so no further
 /// solve starts, and one that runs is given up after campaign.grace seconds. With a helper (helper.hpp) rows that this one has done are
-/// taken over where it is their turn. As the helper of another campaign it computes rows from the last one back that are done in neither,
-/// one after the other, and writes no averages.
+/// taken over where it is their turn. Where a device fails, and others like it are there, options.go_on_without is called, on any thread:
+/// the campaign should go on in a new program (rows at work are lost). As the helper of another campaign it computes rows from the last one
+/// back that are done in neither, one after the other, and writes no averages.
 void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener);
 
 }  // namespace quarkstar::app::campaign

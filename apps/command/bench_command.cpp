@@ -5,6 +5,7 @@
 #include "apps/run/parse.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +60,14 @@ void add_bench(CLI::App& app) {
     return command;
   };
   add("stream", "Memory bandwidth: triad, copy, read", run_stream);
+  if constexpr (runtime::simulate::active) {
+    CLI::App* replay =
+        add("replay", "A task graph that `solve --graph FILE.json` wrote, on this machine and under any policy", run_bench_replay);
+    replay->add_option("GRAPH.json", options->graph, "The graph")->required();
+    replay->add_option("--groups", options->groups, "So many copies of it side by side, which share what nobody writes")
+        ->check(CLI::Range(1, 1000));
+    replay->add_option("--volume", options->volume, "On a lattice of so many times as many sites")->check(at_least(1));
+  }
   const auto take_lattices = [options](const std::vector<std::string>& values) {
     for (const std::string& value : values) options->lattices.push_back(coord_of_flag("--lattice", value, 2));
   };

@@ -4,9 +4,11 @@
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
 #include "apps/command/own_executable.hpp"
+#include "runtime/system/begin_anew.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::app {
@@ -26,6 +29,8 @@ struct RunOptions {
   std::string file;
   Assignments flags = std::make_shared<std::vector<Assignment>>();
   campaign::Options options;
+  std::vector<std::pair<std::string, std::string>> lost,
+      left;  ///< names of devices and reasons; settings without them, the last one counts
 };
 
 /// What starts this campaign again, without its folder and what says who computes it.
@@ -46,6 +51,14 @@ void become_helper() {
   (void)::nice(10);
 }
 
+/// On whichever thread has met the failure.
+campaign::GoOnWithout begin_anew() {
+  return [anew = runtime::BeginAnew()](const campaign::LostDevice& lost, const Assignment& left) {
+    spdlog::warn("{} has failed: {}; the campaign goes on without it", lost.name, lost.reason);
+    anew.with({"--lost", lost.name, lost.reason, "--left", left.key, left.value});
+  };
+}
+
 void run_campaign(const RunOptions& options) {
   CommandWatch watch;
   campaign::Listener listener;
@@ -64,9 +77,16 @@ void run_campaign(const RunOptions& options) {
   listener.spent = [](const campaign::TimeSpent& spent) { fmt::print("{}", text_of(spent)); };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
   campaign::Options chosen = options.options;
+  for (const auto& [key, value] : options.left) options.flags->push_back({key, value, "--" + key});  // behind those of the command line
   campaign::Campaign what = campaign::read_campaign(options.file, *options.flags);
   if (chosen.helper_of.empty()) {
     chosen.command = command_of(options);
+    chosen.go_on_without = begin_anew();
+    for (const auto& [name, reason] : options.lost) {
+      chosen.lost.push_back({name, reason});
+      fmt::print("without {}, which has failed: {}\n", name, reason);
+    }
+    if (!chosen.lost.empty()) use_what_is_left(what);
   } else {
     become_helper();
     use_own_workers(what);
@@ -92,6 +112,9 @@ void add_run(CLI::App& app) {
           "leave idle)")
       ->type_name("auto|N");
   command->add_option("--helper-of", options->options.helper_of)->group("");  // what a campaign starts its helper with
+  // What a campaign begins itself anew with.
+  command->add_option("--lost", options->lost)->group("")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--left", options->left)->group("")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   for (const Setting& setting : run_settings())
     if (setting.key == "out" || campaign::is_of_whole_campaign(setting.key)) add_setting_flag(*command, setting, options->flags);
   command->callback([options] { run_campaign(*options); });

@@ -419,9 +419,9 @@ std::vector<Setting> make_settings() {
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
       {"throttle", "W:F,...",
-       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more; @S "
-       "behind it: "
-       "from S seconds of the session on",
+       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more; "
+       "W:fails: "
+       "its tasks fail; @S behind it: from S seconds of the session on",
        [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
        [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
       {"checkpoint", "DIR",

@@ -82,14 +82,11 @@ std::vector<ForecastGroup> groups_to_forecast(const RunConfig& config, int islan
   RunConfig on_islands = config;
   on_islands.nrhs = nrhs_on_islands(config, islands);
   const std::vector<double> masses = config.masses();
-  const bool hermitian = config.action->is_hermitian;
-  const bool normal_equations = !hermitian && !find_krylov_solver(config.solver.solver)->any_operator;
-  const double hops = hermitian ? 2 : 4;  // of an iteration
+  const double hops = config.action->is_hermitian ? 2 : 4;  // of an iteration
   std::vector<ForecastGroup> groups;
   for (const std::vector<RightHandSide>& group : groups_of(on_islands, operators_of(config).front())) {
     double iterations = 0;
-    for (const RightHandSide& side : group)
-      iterations = std::max(iterations, usual_iterations(hermitian, normal_equations, masses[side.mass], config.solver.tolerance));
+    for (const RightHandSide& side : group) iterations = std::max(iterations, usual_iterations_of(config, masses[side.mass]));
     groups.push_back({static_cast<int>(group.size()), hops * iterations});
   }
   return groups;
@@ -176,6 +173,12 @@ std::vector<IslandPlan> plan_islands(const runtime::Session& session, const Coor
     if (cut) break;
   }
   return plans;
+}
+
+double usual_iterations_of(const RunConfig& config, double mass) {
+  const bool hermitian = config.action->is_hermitian;
+  const bool normal_equations = !hermitian && !find_krylov_solver(config.solver.solver)->any_operator;
+  return usual_iterations(hermitian, normal_equations, mass, config.solver.tolerance);
 }
 
 int nrhs_on_islands(const RunConfig& config, int islands) {

@@ -23,6 +23,9 @@ struct IslandPlan {
 /// in one.
 std::vector<IslandPlan> plan_islands(const runtime::Session& session, const Coord& lattice, const RunConfig& config);
 
+/// Iterations that a solve of this run takes, roughly: usual_iterations() of its operator and solver.
+double usual_iterations_of(const RunConfig& config, double mass);
+
 /// How many right-hand sides are solved together on so many islands: config.nrhs, or, where that was not given and bits do not depend on
 /// it, so few that every island has a group.
 int nrhs_on_islands(const RunConfig& config, int islands);

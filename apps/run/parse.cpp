@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -188,12 +189,13 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
     if (ends.size() > 2 || (parts.size() != 2 && parts.size() != 4 && parts.size() != 5))
       throw BadValue(fmt::format("'{}' is no throttle", one),
                      "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], and @SECONDS behind it for a later start, e.g. 1:2, "
-                     "1:1:0.01:5 or 1:3@10");
+                     "1:1:0.01:5 or 1:3@10; or WORKER:fails@SECONDS");
     runtime::Throttle throttle;
     throttle.worker = parse_integer(parts[0], 0);
     if (std::any_of(throttles.begin(), throttles.end(), [&](const runtime::Throttle& t) { return t.worker == throttle.worker; }))
       throw BadValue(fmt::format("worker {} is throttled twice", throttle.worker), "give each worker once");
-    throttle.factor = parse_real(parts[1]);
+    const bool fails = parts.size() == 2 && parts[1] == "fails";  // takes for ever
+    throttle.factor = fails ? std::numeric_limits<double>::infinity() : parse_real(parts[1]);
     if (parts.size() > 2) {
       throttle.chance = parse_real(parts[2]);
       throttle.hiccup_us = 1e3 * parse_real(parts[3]);
@@ -208,8 +210,9 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
 std::string text_of(const std::vector<runtime::Throttle>& throttles) {
   std::vector<std::string> parts;
   for (const runtime::Throttle& t : throttles)
-    parts.push_back((t.chance > 0 ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
-                                  : fmt::format("{}:{}", t.worker, t.factor)) +
+    parts.push_back((std::isinf(t.factor) ? fmt::format("{}:fails", t.worker)
+                     : t.chance > 0       ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
+                                          : fmt::format("{}:{}", t.worker, t.factor)) +
                     (t.from_s > 0 ? fmt::format("@{}", t.from_s) : ""));
   return fmt::format("{}", fmt::join(parts, ","));
 }

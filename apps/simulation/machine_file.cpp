@@ -37,6 +37,9 @@ std::vector<fs::path> shipped_folders() {
 constexpr std::string_view codelet_families[] = {"wilson", "staggered", "blas",  "block_cg", "transfer",
                                                  "scalar", "gauge",     "smear", "heatbath"};
 
+/// A table, or several of one name.
+bool is_tables(const toml::node& value) { return value.is_table() || value.is_array_of_tables(); }
+
 /// One table of the file; knows which of its keys were asked for.
 class Table {
  public:
@@ -105,7 +108,7 @@ class Table {
   /// Refuses keys that nobody asked for.
   void close() const {
     for (const auto& [key, value] : table_)
-      if ((!value.is_table() || !name_.empty()) && seen_.count(std::string(key.str())) == 0)
+      if ((!is_tables(value) || !name_.empty()) && seen_.count(std::string(key.str())) == 0)
         throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path_, key.source().begin.line, full(key.str())), "unknown key",
                     fmt::format("use {}", fmt::join(seen_, ", ")));
   }
@@ -170,7 +173,7 @@ Machine read_machine(const std::string& file) {
   const std::string path = machine_path(file);
   const toml::table root = parse_toml(path, "docs/howto/simulation.md");
   for (const auto& [key, value] : root)
-    if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "proxy" && key != "runtime")
+    if (is_tables(value) && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "proxy" && key != "runtime")
       throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, key.source().begin.line, key.str()), "unknown table",
                   "use cpu, gpu, peers, network, proxy, runtime");
   const auto table_in = [&](const char* name) -> std::optional<Table> {
@@ -180,6 +183,15 @@ Machine read_machine(const std::string& file) {
       throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, node->source().begin.line, name), "is no table",
                   fmt::format("write [{}]", name));
     return Table(path, name, *node->as_table());
+  };
+  // [gpu], or [[gpu]] for each kind.
+  const auto gpu_tables = [&] {
+    std::vector<Table> tables;
+    const toml::node* node = root.get("gpu");
+    if (const toml::array* kinds = node != nullptr ? node->as_array() : nullptr; kinds != nullptr && node->is_array_of_tables())
+      for (const toml::node& kind : *kinds) tables.emplace_back(path, "gpu", *kind.as_table());
+    else if (auto only = table_in("gpu")) tables.push_back(*std::move(only));
+    return tables;
   };
   const auto required = [&](const char* name, const char* why) {
     auto table = table_in(name);
@@ -207,13 +219,15 @@ Machine read_machine(const std::string& file) {
   machine.graph_us = runtime.real("graph_us", 0);
   runtime.close();
 
-  if (auto gpu = table_in("gpu")) {
-    machine.gpus = gpu->count("count", 1);
-    machine.host_gpu_gbs = gpu->positive("host_gbs");
-    machine.host_gpu_us = gpu->real("host_us", 0);
-    machine.host_gbs = gpu->positive("all_host_gbs");
-    machine.gpu = device_in(*gpu);
-    gpu->close();
+  for (Table& gpu : gpu_tables()) {
+    if (machine.gpus == 0) {  // those of another kind have the same ways
+      machine.host_gpu_gbs = gpu.positive("host_gbs");
+      machine.host_gpu_us = gpu.real("host_us", 0);
+      machine.host_gbs = gpu.positive("all_host_gbs");
+    }
+    machine.gpu_kinds.push_back({gpu.count("count", 1), device_in(gpu)});
+    machine.gpus += machine.gpu_kinds.back().count;
+    gpu.close();
   }
   if (auto peers = table_in("peers")) {
     machine.peers = true;

@@ -167,7 +167,9 @@ int take_ranks(std::vector<char*>& arguments) {
 
 int simulate_ranks(const std::string& file, int ranks, std::vector<char*> arguments) {
   const runtime::simulate::Machine machine = read_machine(file);
-  if (machine.gpus == 0) throw Error(ErrorKind::input, "--ranks", fmt::format("'{}' has no GPUs", file), "take h200-nodes, or one like it");
+  if (machine.gpu_kinds.size() != 1)
+    throw Error(ErrorKind::input, "--ranks", fmt::format("'{}' has {}", file, machine.gpus == 0 ? "no GPUs" : "unlike GPUs"),
+                "take h200-nodes, or one like it");
   const bool in_one_node = ranks <= machine.gpus;
   if (ranks > 1 && !(in_one_node ? machine.peers : machine.proxy))
     throw Error(

@@ -50,11 +50,11 @@ std::string take_machine(std::vector<char*>& arguments) {
 /// Nothing is computed, so only what measures times has a meaning.
 void require_timing_command(const std::vector<char*>& arguments) {
   const auto text = [&arguments](std::size_t i) { return std::string_view(i < arguments.size() ? arguments[i] : ""); };
-  const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
+  const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2) == "replay" || text(2).starts_with("-"));
   if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
     throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
                 "a simulation computes times and no numbers",
-                "use `bench solver`, `bench dslash`, `bench scaling`, `bench submission` or `machine`");
+                "use `bench solver`, `bench dslash`, `bench replay`, `bench scaling`, `bench submission` or `machine`");
 }
 
 }  // namespace

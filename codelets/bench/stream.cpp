@@ -166,7 +166,7 @@ FusedPeak measure_fused_peak(const std::vector<int>& workers, int repetitions) {
 }
 
 #ifndef QUARKSTAR_CUDA
-double measure_triad_on_gpu(int, std::size_t, int) { return runtime::backend::known_gpu_triad_gbs().value_or(0); }
+double measure_triad_on_gpu(int device, std::size_t, int) { return runtime::backend::known_gpu_triad_gbs(device).value_or(0); }
 #endif
 
 }  // namespace quarkstar::bench

@@ -23,13 +23,13 @@ bool gpus_own_all(const Decomposition& decomposition) {
 }
 
 /// Whether faces are copied as soon as they are packed. Not where GPUs write into each other's memory, in batches that are one task; nor
-/// under policies that are not ours, which may run a block's tasks anywhere, except between nodes of a simulated machine: what crosses a
-/// network is a message, whatever the policy.
+/// under policies that may run a block's tasks anywhere, except between nodes of a simulated machine: what crosses a network is a message,
+/// whatever the policy.
 bool copies_early(const Decomposition& decomposition) {
   const std::string& policy = Session::current().options().policy;
   if constexpr (simulate::active)
     if (simulate::machine().nodes > 1) return true;
-  if (find_own_policy(policy) == nullptr) return false;
+  if (!copies_early_under(policy)) return false;
   std::vector<int> owners;
   for (const int b : decomposition.local()) owners.push_back(decomposition.block(b).owner);
   return !(keeps_owners(policy) && reach_each_other(owners));

@@ -2,11 +2,14 @@
 #include "runtime/gpu/cuda_failure.hpp"
 
 #include "runtime/gpu/cuda.hpp"
+#include "runtime/graph/device_loss.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <starpu.h>
+#include <starpu_cuda.h>
 
 #include <exception>
 
@@ -46,7 +49,9 @@ void fail_on_gpu(const char* what, cudaError_t error) {
   mpi::Job& job = mpi::Job::current();
   constexpr int code = static_cast<int>(ErrorKind::environment);
   try {
-    job.fail_alone(fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error)), code);
+    const std::string why = fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error));
+    DeviceLoss::tell(starpu_worker_get_id(), why);
+    job.fail_alone(why, code);
   } catch (const std::exception&) {  // no memory for a text
     job.abort(code);
   }
@@ -58,4 +63,9 @@ void fail_as_defect(const char* what) {
 }
 
 }  // namespace quarkstar::runtime
+
+/// In place of StarPU's own, which ends the process without a word to anybody: for what its driver calls itself.
+extern "C" __attribute__((visibility("default"))) void starpu_cuda_report_error(const char* function, const char*, int, cudaError_t error) {
+  quarkstar::runtime::fail_on_gpu(function, error);
+}
 #endif

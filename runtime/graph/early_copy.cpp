@@ -1,5 +1,6 @@
 #include "runtime/graph/early_copy.hpp"
 
+#include "runtime/policy/policy.hpp"
 #include "runtime/simulate/early_copy.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
@@ -22,6 +23,8 @@ void has_arrived(void* argument) {
 }
 
 }  // namespace
+
+bool copies_early_under(const std::string& policy) { return find_own_policy(policy) != nullptr || policy.starts_with("dmda"); }
 
 void copy_early(const Handle& handle, int writer, int reader) {
   const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(reader));

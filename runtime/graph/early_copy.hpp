@@ -2,7 +2,13 @@
 // Faces that travel while kernels run.
 #include "runtime/graph/handle.hpp"
 
+#include <string>
+
 namespace quarkstar::runtime {
+
+/// Whether early copies pay under a policy: ours, and those of StarPU's that weigh where data are, under which a block's tasks stay
+/// together. Others run them anywhere, and a copy to the block's owner is one more.
+bool copies_early_under(const std::string& policy);
 
 /// From here on each task that writes the handle, on the worker `writer`, is followed by a copy to the memory of the worker `reader`:
 /// asynchronous, in the order of the graph, after that task and before the next one that writes. A policy asks for a task's data only when

@@ -1,5 +1,6 @@
 #include "runtime/graph/graph_failure.hpp"
 
+#include "runtime/graph/device_loss.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
@@ -39,6 +40,17 @@ Failure current_failure() {
   }
 }
 
+/// Whether the exception that is being handled is the machine's fault, and not that the host has no memory: the device may be broken.
+bool is_of_the_device() {
+  try {
+    throw;
+  } catch (const Error& of_codelet) {
+    return of_codelet.kind() == ErrorKind::environment;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool GraphFailure::happened() noexcept { return ended.load(std::memory_order_acquire); }
@@ -56,6 +68,7 @@ void GraphFailure::note(const Codelet& codelet, const Placement& placement, int 
   const std::string block = placement.block >= 0 ? fmt::format("block {}, ", placement.block) : "";
   error.emplace(static_cast<ErrorKind>(failure.exit_code), fmt::format("codelet {} ({}worker {})", codelet.name(), block, worker),
                 failure.message, "");
+  if (is_of_the_device()) DeviceLoss::tell(worker, error->what());
   ended.store(true, std::memory_order_release);
 }
 

@@ -250,7 +250,7 @@ Session::Session(const SessionOptions& options)
     if (starpu_worker_get_type(static_cast<int>(id)) == STARPU_CUDA_WORKER) {
       worker.kind = Worker::Kind::cuda;
       worker.device = starpu_worker_get_devid(static_cast<int>(id));
-      worker.bandwidth_gbs = simulate::active ? simulate::machine().gpu.triad_gbs : 3000;
+      worker.bandwidth_gbs = simulate::active ? simulate::machine().gpu(worker.device).triad_gbs : 3000;
       worker.team = Team({gpu_cores_.at(id)});
     } else {
       worker = cpu_workers.at(next_cpu++);

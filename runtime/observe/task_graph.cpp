@@ -21,7 +21,8 @@ void append(std::vector<int>& list, const std::vector<int>& more) { list.insert(
 void TaskGraph::add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet,
                     const Placement& placement) {
   const int number = static_cast<int>(tasks_.size());
-  Task task{cost, on_cpu, on_cuda, {}, codelet, placement.owner, placement.block};
+  const bool refresh = placement.role == Role::refresh || placement.role == Role::refresh_step;
+  Task task{cost, on_cpu, on_cuda, {}, codelet, placement.owner, placement.block, placement.urgent, refresh};
   for (const Use& use : uses) {
     State& state = states_[use.data];
     if (state.number < 0) {
@@ -99,11 +100,11 @@ std::string json_of(const TaskGraph& graph) {
     std::vector<std::string> data;
     for (const auto& [of_data, mode] : task.uses) data.push_back(fmt::format("[{},\"{}\"]", of_data, name_of(mode)));
     text += fmt::format(
-        "{}{{\"id\":{},\"codelet\":\"{}\",\"owner\":{},\"block\":{},\"flops\":{:.0f},\"bytes\":{:.0f},\"cpu\":{},\"cuda\":{},\"after\":[{}]"
-        ","
-        "\"data\":[{}]}}",
-        number == 0 ? "" : ",\n", number, task.codelet, task.owner, task.block, task.cost.flops, task.cost.bytes, task.on_cpu, task.on_cuda,
-        fmt::join(task.after, ","), fmt::join(data, ","));
+        "{}{{\"id\":{},\"codelet\":\"{}\",\"owner\":{},\"block\":{},\"flops\":{:.0f},\"bytes\":{:.0f},\"urgent\":{},\"refresh\":{},\"cpu\":"
+        "{},"
+        "\"cuda\":{},\"after\":[{}],\"data\":[{}]}}",
+        number == 0 ? "" : ",\n", number, task.codelet, task.owner, task.block, task.cost.flops, task.cost.bytes, task.urgent, task.refresh,
+        task.on_cpu, task.on_cuda, fmt::join(task.after, ","), fmt::join(data, ","));
     ++number;
   }
   text += "\n],\"data\":[\n";

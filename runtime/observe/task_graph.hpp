@@ -20,6 +20,7 @@ class TaskGraph {
     std::vector<int> after;                               ///< tasks that must have ended, by number
     std::string_view codelet = {};                        ///< its name, which outlives the graph; empty: of no codelet
     int owner = 0, block = -1;                            ///< as Placement has them
+    bool urgent = false, refresh = false;                 ///< its role is one of a refresh, which works where one is due
     std::vector<std::pair<int, Access::Mode>> uses = {};  ///< numbers of data, in the order of first use, and how they are used
   };
 
@@ -95,8 +96,8 @@ class GraphRecording {
 };
 
 /// Writes a graph: as DOT, a node for each task, where the name of the file ends in .dot, else as JSON: `tasks` (`id`, `codelet`, `owner`,
-/// `block`, `flops`, `bytes`, `cpu`, `cuda`, `after`: ids of those that it waits for, `data`: pairs of number and in, out or inout) and
-/// `data` (`id`, `bytes`). Throws Error(environment) when the file cannot be written.
+/// `block`, `flops`, `bytes`, `urgent`, `refresh`, `cpu`, `cuda`, `after`: ids of those that it waits for, `data`: pairs of number and in,
+/// out or inout) and `data` (`id`, `bytes`). Throws Error(environment) when the file cannot be written.
 void write_task_graph(const TaskGraph& graph, const std::string& path);
 
 }  // namespace quarkstar::runtime

@@ -13,7 +13,7 @@ std::optional<double> known_triad_gbs(std::span<const int> workers) {
   return triad;
 }
 
-std::optional<double> known_gpu_triad_gbs() { return simulate::machine().gpu.triad_gbs; }
+std::optional<double> known_gpu_triad_gbs(int device) { return simulate::machine().gpu(device).triad_gbs; }
 
 std::optional<RankBatches> take_rank_batches() {
   if (!simulate::stands_for_ranks()) return std::nullopt;

@@ -18,7 +18,8 @@ const Program::Step& step_of(const GpuProgram& work, const ScheduledStep& schedu
 StepTime kernel_of(const Program::Step& step) {
   const Machine& machine = simulate::machine();
   const double us = kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner, 1);
-  return {machine.graph_us + machine.gpu.kernel_us, (us - machine.gpu.kernel_us) / machine.shared_batch};
+  const double kernel = machine.gpu(Session::current().worker(step.part.placement.owner).device).kernel_us;
+  return {machine.graph_us + kernel, (us - kernel) / machine.shared_batch};
 }
 
 /// Whether each step belongs to a refresh that is not due: a part of the graph that runs on no rank, so that nothing is exchanged.

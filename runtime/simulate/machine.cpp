@@ -26,6 +26,12 @@ double Machine::team_gbs(int threads, int teams) const { return std::min(cpu.tri
 
 double Machine::team_part(int threads) const { return std::min(1.0, static_cast<double>(threads) / cores); }
 
+const Device& Machine::gpu(int number) const {
+  std::size_t kind = 0;
+  for (int left = number % gpus; left >= gpu_kinds[kind].count; ++kind) left -= gpu_kinds[kind].count;
+  return gpu_kinds[kind].device;
+}
+
 double Machine::host_face_gbs() const { return std::min(host_gpu_gbs, host_gbs / gpus); }
 
 Machine::Link Machine::between(int a, int b) const {

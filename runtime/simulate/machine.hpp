@@ -44,8 +44,14 @@ struct Machine {
   double core_triad_gbs = 0;      ///< of one core
   Device cpu;
 
-  int gpus = 0;
-  Device gpu;
+  int gpus = 0;  ///< in the order of gpu_kinds
+  struct GpuKind {
+    int count = 1;
+    Device device;
+  };
+  std::vector<GpuKind> gpu_kinds;  ///< GPUs of a node that are alike; empty without GPUs
+  /// Of a GPU by its number on the whole machine.
+  const Device& gpu(int number) const;
 
   double host_gpu_gbs = 0, host_gpu_us = 0;  ///< copies between a GPU and its host, pinned
   double host_gbs = 0;                       ///< of all such copies of a node together

@@ -93,7 +93,7 @@ std::string platform_xml(const Machine& machine) {
     xml += fmt::format(
         "  <host id=\"{}\" speed=\"1Gf\">\n   <prop id=\"model\" value=\"{}\"/>\n   <prop id=\"memsize\" value=\"{:.0f}\"/>\n"
         "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
-        gpu_host(g), escaped(machine.gpu.model), machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
+        gpu_host(g), escaped(machine.gpu(g).model), machine.gpu(g).memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
   xml += fmt::format("  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
   Ways ways;
   const std::string memory_bus = "<link_ctn id=\"Host\"/>";

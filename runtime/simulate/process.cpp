@@ -139,6 +139,7 @@ Machine one_rank_of(Machine machine) {
 Machine one_gpu_of(Machine machine) {
   machine.nodes = 1;
   machine.gpus = 1;
+  machine.gpu_kinds = {{1, machine.gpu(0)}};
   return machine;
 }
 

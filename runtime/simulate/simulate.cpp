@@ -32,7 +32,10 @@ const Composite* composite_of(const Codelet* codelet) {
 
 bool refresh_due = false;
 
-const Device& device_of(int worker) { return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu; }
+const Device& device_of(int worker) {
+  const Worker& one = Session::current().worker(worker);
+  return one.kind == Worker::Kind::cuda ? machine().gpu(one.device) : machine().cpu;
+}
 
 /// Of the kernels of a task, without what the runtime adds.
 double kernels_us(detail::TaskRecord& record, int worker, int teams) {
@@ -92,7 +95,7 @@ std::vector<GpuDescription> gpus() {
   std::vector<GpuDescription> all;
   for (int g = 0; g < m.all_gpus(); ++g)
     all.push_back(
-        {m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0), "simulated:" + std::to_string(g)});
+        {m.gpu(g).model + " (simulated)", static_cast<std::size_t>(m.gpu(g).memory_gib * 1073741824.0), "simulated:" + std::to_string(g)});
   return all;
 }
 

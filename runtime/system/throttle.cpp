@@ -27,7 +27,8 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
                     throttle.worker<workers, fmt::format("worker {} is no CPU worker of this session", throttle.worker), first_cpu> 0
                 ? "CPU workers come after the GPUs; tasks on GPUs cannot be slowed down"
                 : "`quarkstar machine` lists them");
-    require(throttle.factor >= 1 && throttle.factor <= most_factor, fmt::format("a factor of {:g}", throttle.factor), "give 1 to 1000");
+    require(throttle.factor >= 1 && (throttle.factor <= most_factor || std::isinf(throttle.factor)),
+            fmt::format("a factor of {:g}", throttle.factor), "give 1 to 1000");
     require(throttle.chance >= 0 && throttle.chance <= 1, fmt::format("a chance of {:g}", throttle.chance), "give 0 to 1");
     require(throttle.hiccup_us >= 0 && throttle.hiccup_us <= most_hiccup_us, fmt::format("a hiccup of {:g} ms", throttle.hiccup_us / 1e3),
             "give at most 10000");
@@ -55,6 +56,7 @@ double Throttler::stretch(int worker, double begin_us) {
   const double ended_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double delay = delay_us(worker, ended_s - 1e-6 * took_us, took_us);
   if (!(delay > 0)) return now;
+  if (std::isinf(delay)) throw Error(ErrorKind::environment, Parameter("throttle"), fmt::format("worker {} was to fail", worker), "");
   // The kernel wakes a sleeper late, by some 50 us: the last part is spent on the core.
   constexpr double imprecision_us = 200;
   if (delay > 2 * imprecision_us) std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(delay - imprecision_us));

@@ -40,7 +40,7 @@ same() {
 campaign all
 expect 0 '3 configurations of 4x4x4x8, 2 quarks, 2 sources: 12 rows, 0 of them done, 12 to do' run all.toml --dry-run
 grep -q '^quark staggered: hisq, mass = 0.5, cg to tolerance 1e-08, 6 rows; pion5 rho$' stdout.txt || { cat stdout.txt; die "no plan of a quark"; }
-for line in 'memory, estimated: host: ' '^disk: ' '^time: about .* for every 100 iterations'; do
+for line in 'memory, estimated: host: ' '^disk: ' '^time: about .* s if solves take .* (light: [0-9]*, staggered: [0-9]*); .* for every 100 iterations'; do
   grep -q -- "$line" stdout.txt || { cat stdout.txt; die "no line '$line'"; }
 done
 absent all
@@ -53,7 +53,7 @@ expect 0 '12 of them done, 0 to do' run all.toml --dry-run
 [ "$(grep -c '<svg ' all/report.html)" = 5 ] || die "not two plots of each quark, and the timeline"
 [ "$(grep -c 'class="bar"' all/report.html)" = 4 ] || die "plots without error bars"
 ! grep -nE 'https?://|<script|<link|src=|>no data<|[^a-z](nan|inf)[^a-z]' all/report.html || die "the report needs other files, or has bad numbers"
-open_in_browser all/report.html
+open_in_browser all/report.html '<h2>Devices</h2>'
 
 # The same quark alone: JSON's numbers are in the file as they are.
 expect 0 '^wrote one.json' solve --gauge lat.2 --kappa 0.13 --tol 1e-8 --threads 1 --no-tune --source point:0,0,0,4 --correlators pion,rho,proton --json one.json
@@ -137,6 +137,7 @@ campaign broken
 expect 2 'error: broken.toml: 1 of 3 configurations failed; the first: lat.2: lat.2: .*; broken/report.html lists them' run broken.toml
 rows broken 8
 grep -q '<td>lat.2</td><td>all</td>' broken/report.html || die "the report does not list the failure"
+open_in_browser broken/report.html '<h2>Failures</h2>.*<td>lat.2</td><td>all</td><td>all</td>'
 expect 2 'error: lat.2: lat.2: .*; without --stop-on-error' run broken.toml --stop-on-error
 cp good.2 lat.2
 expect 0 '^lat.2: 4 rows' run broken.toml

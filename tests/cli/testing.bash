@@ -58,7 +58,8 @@ make_configuration() {
 # results FILE: residual histories of a JSON report, and correlators where all columns were solved.
 results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators": {/,$p' "$1" | sed -nE '/^ *-?[0-9]/p'; }
 
-# open_in_browser PAGE: a browser, where there is one, has nothing to say against a file of HTML, on dark and on light paper.
+# open_in_browser PAGE [PATTERN]: a browser, where there is one, has nothing to say against a file of HTML, on dark and on light paper, and what it
+# has made of it, on one line, matches the extended regular expression.
 open_in_browser() {
   local browser scheme
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
@@ -70,4 +71,8 @@ open_in_browser() {
     ! grep -E 'CONSOLE|Page load failed' browser.txt || die "the browser complains"
     [ "$(stat -c %s page.png)" -gt 20000 ] || die "the page is empty"
   done
+  [ -n "${2:-}" ] || return 0
+  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" --dump-dom "file://$folder/$1" 2> browser.txt > dom.txt ||
+    { cat browser.txt; die "the browser fails"; }
+  tr '\n' ' ' < dom.txt | grep -qE -- "$2" || die "the browser does not see '$2' in $1"
 }

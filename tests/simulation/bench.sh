@@ -8,7 +8,7 @@ solve=(bench solver --solver bicgstab --precision double --links 12 --repetition
 for machine in phi-5110 phi-7120 xeon-2-cores; do
   expect 0 '16,16,16,16 +bicgstab +double +12' "${solve[@]}" --machine $machine --devices cpu --lattice 16,16,16,16 --iterations 16
 done
-for machine in k20 k40 k40-power8 v100 h200 h200-x2 h200-x4; do
+for machine in k20 k40 k20-k40 k40-power8 v100 h200 h200-x2 h200-x4 h100-h200; do
   expect 0 '32,32,32,32 +bicgstab +double +12' "${solve[@]}" --machine $machine --devices cuda --lattice 32,32,32,32 --iterations 16
 done
 [ -z "$(find "$HOME" "$TMPDIR" -type f)" ] || die "files are left: $(find "$HOME" "$TMPDIR" -type f)"
@@ -23,6 +23,43 @@ expect 0 '16,16,16,32 +cg +double +18 +16' "${staggered[@]}" --machine h200 --de
 awk '$2 == "cg" { us[$5] = $6 } END { exit !(us[16] > 0 && us[16] < us[1]) }' stdout.txt || die "16 right-hand sides are not cheaper than 16 times one"
 expect 0 '16,16,16,32 +single +14 +4' bench dslash --action hisq --repetitions 1 --lattice 16,16,16,32 --machine h200 --devices cuda --precision single --links 14 --nrhs 4
 expect 0 '16,16,16,32 +single +18 +1' bench dslash --action naive --repetitions 1 --lattice 16,16,16,32 --machine h200 --devices cuda --precision single --links 18 --nrhs 1
+
+# A task graph on unlike GPUs: 40 tasks that wait for nobody, half of them of each owner, at the triads of a K20 and a K40 with little to move. Owners
+# who keep theirs end when the slower one does; a policy that places tasks divides them by speed, and ends 8 % or less behind 151.1 + 202.7 GB/s. A graph
+# of one chain takes the sum of its tasks, and nobody can do anything about it.
+graph() {  # AFTER: data of each task
+  awk -v data="$1" 'BEGIN {
+    printf "{\"tasks\":["
+    for (i = 0; i < 40; ++i) printf "%s{\"codelet\":\"blas.made_up\",\"owner\":%d,\"block\":0,\"flops\":0,\"bytes\":1e8,\"data\":[[%d,\"inout\"]]}", i ? "," : "", i % 2, data == "own" ? i : 0
+    printf "],\"data\":["
+    for (i = 0; i < 40; ++i) printf "%s{\"bytes\":1000}", i ? "," : ""
+    print "]}"
+  }'
+}
+graph own > own.json
+graph one > chain.json
+replayed() {  # GRAPH POLICY FLAG...: microseconds
+  expect 0 '"microseconds"' bench replay "$1" --machine k20-k40 --devices cuda --policy "${@:2}" --json
+  awk -F'[:,]' '/"microseconds"/ { print $2 }' stdout.txt
+}
+kept=$(replayed own.json static)
+awk -v us="$kept" 'BEGIN { exit !(us > 20e8 / 151.1e3 && us < 1.03 * 20e8 / 151.1e3) }' || die "static: $kept us"
+for policy in eager dmda dmdas halo-first; do
+  placed=$(replayed own.json $policy)
+  awk -v us="$placed" -v kept="$kept" 'BEGIN { exit !(us < 0.9 * kept && us > 40e8 / 353.8e3 && us < 1.08 * 40e8 / 353.8e3) }' ||
+    die "$policy on unlike GPUs: $placed us, static $kept us"
+done
+for policy in static dmda; do
+  chain=$(replayed chain.json $policy)
+  awk -v us="$chain" 'BEGIN { exit !(us > 40e8 / 202.7e3) }' || die "$policy: $chain us for a chain"
+done
+# Groups of one chain each, with owners of their own, of five times as many sites: data are too small to grow, so that the time is that of the copies.
+awk -v us="$(replayed chain.json static --groups 4)" 'BEGIN { exit !(us > 80e8 / 151.1e3 && us < 1.05 * 80e8 / 151.1e3) }' || die "four groups"
+cmp <(replayed chain.json static --groups 4) <(replayed chain.json static --groups 4 --volume 5) || die "small data grow with the lattice"
+expect 0 'CUDA 1.0 .* 20 ' bench replay own.json --machine k20-k40 --devices cuda --policy static
+echo '{"tasks":[{}]}' > bad.json
+expect 2 'error: bad.json: this is no task graph' bench replay bad.json --machine k20 --devices cuda
+expect 3 'error: none.json: cannot be read' bench replay none.json --machine k20 --devices cuda
 
 # What the laboratory asks for: bounds that no policy beats, where the time went, a trace.
 for devices in cuda all; do

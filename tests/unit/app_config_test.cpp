@@ -199,6 +199,8 @@ TEST_CASE("columns, switches and numbers are read strictly") {
   for (const char* wrong : {"", "1e", "nan", "inf", "1 ", "0x1p3"}) CHECK_THROWS_AS(parse_real(wrong), BadValue);
   CHECK(parse_real("+1e-3") == 1e-3);
   CHECK(text_of(parse_throttles("1:1.2345678,2:2:0.12345678:5:7")) == "1:1.2345678,2:2:0.12345678:5:7");
+  CHECK(text_of(parse_throttles("1:fails@0.5,0:fails")) == "1:fails@0.5,0:fails");
+  CHECK_THROWS_AS(parse_throttles("1:fails:1:1"), BadValue);
   CHECK_THROWS_AS(parse_integer("99999999999", 0), BadValue);
 }
 

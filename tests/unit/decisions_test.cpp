@@ -65,7 +65,10 @@ void submit(Script& script, const std::vector<RandomTask>& program, const std::v
   for (const RandomTask& task : program) {
     AccessList accesses;
     for (const auto& [d, writes] : task.uses) accesses.push_back(writes ? inout(data[d]) : in(data[d]));
-    script.submit([](Call&) {}, accesses, {.owner = number % workers, .block = number}, {10.0 * number, 8.0 * number});
+    script.submit(
+        [](Call&) {}, accesses,
+        {.owner = number % workers, .block = number, .urgent = number % 3 == 0, .role = number % 5 == 0 ? Role::refresh : Role::step},
+        {10.0 * number, 8.0 * number});
     ++number;
   }
 }
@@ -106,6 +109,8 @@ TEST_CASE("the graph's file has every task, and the dependencies of the order in
     CHECK(tasks[j].at("block") == j);
     CHECK(tasks[j].at("owner") == j % 2);
     CHECK(tasks[j].at("bytes") == 8 * j);
+    CHECK(tasks[j].at("urgent") == (j % 3 == 0));
+    CHECK(tasks[j].at("refresh") == (j % 5 == 0));
     after.push_back(tasks[j].at("after").get<std::vector<std::size_t>>());
     for (const std::size_t i : after.back()) CHECK(i < j);  // acyclic
     edges += after.back().size();

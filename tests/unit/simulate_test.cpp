@@ -59,6 +59,18 @@ host_us = 20
 all_host_gbs = 15
 )";
 
+const std::string other_gpu = R"([[gpu]]
+source = "made up"
+model = "another GPU"
+count = 1
+triad_gbs = 500
+peak_single_gflops = 7000
+peak_double_gflops = 3500
+memory_gib = 4
+kernel_us = 5
+task_us = 11
+)";
+
 const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\ncopy_us = 9\nsignal_us = 3\njoin_us = 1\nshared_batch = 0.9\n";
 const std::string network = "[network]\nsource = \"made up\"\ngbs = 5\nus = 7\n";
 
@@ -125,6 +137,25 @@ TEST_CASE("a machine file gives every number, and teams share a domain") {
   CHECK(machine_of(replaced(cpu_only, "cores = 4", "cores = 4\nbusy_teams_share = true")).busy_teams_share);
 }
 
+TEST_CASE("GPUs of a node may be of several kinds, in the order of the file") {
+  const std::string first = replaced(gpus, "[gpu]", "[[gpu]]");
+  const Machine one = machine_of(cpu_only + gpus);
+  REQUIRE(one.gpu_kinds.size() == 1);
+  CHECK(one.gpu(1).model == "a GPU");
+  const Machine unlike = machine_of(replaced(cpu_only, "nodes = 1", "nodes = 2") + first + other_gpu + network);
+  CHECK(unlike.gpus == 3);
+  CHECK(unlike.all_gpus() == 6);
+  for (const int number : {0, 1, 3, 4}) CHECK(unlike.gpu(number).triad_gbs == 1000);
+  for (const int number : {2, 5}) CHECK(unlike.gpu(number).triad_gbs == 500);
+  CHECK(unlike.gpu(2).task_us == 11);
+  CHECK(unlike.host_gpu_gbs == 10);  // of all
+  const std::string xml = platform_xml(unlike);
+  CHECK(xml.find("CUDA5") != std::string::npos);
+  CHECK(xml.find("value=\"another GPU\"") != std::string::npos);
+  CHECK(refusal(cpu_only + first + other_gpu + "host_gbs = 10\n").find("host_gbs: unknown key") != std::string::npos);
+  CHECK(refusal(cpu_only + other_gpu).find("gpu.host_gbs: is missing") != std::string::npos);
+}
+
 TEST_CASE("copies between GPUs go directly, through the host, or through two hosts and the network") {
   const Machine alone = machine_of(cpu_only + gpus);
   CHECK(!alone.reach_each_other(0, 1));
@@ -177,7 +208,7 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
     app::read_machine("no such machine");
     FAIL("read");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("one of epyc-2-cores, grace-h200, h200") != std::string::npos);
+    CHECK(std::string(error.what()).find("one of epyc-2-cores, grace-h200, h100-h200") != std::string::npos);
   }
 }
 
@@ -202,7 +233,7 @@ TEST_CASE("machine files and the models' table state the same figures") {
   for (const auto& [file, name] : {Pair{"k20", "K20"}, Pair{"k40", "K40"}, Pair{"k40-power8", "K40"}, Pair{"k40-power8-x2", "K40"},
                                    Pair{"k40-power8-x4", "K40"}, Pair{"v100", "V100"}}) {
     CAPTURE(file);
-    const Device gpu = app::read_machine(file).gpu;
+    const Device gpu = app::read_machine(file).gpu(0);
     const app::model::Machine& card = *app::model::find_machine(app::model::machines(), name);
     CHECK(gpu.triad_gbs == doctest::Approx(*card.triad.value).epsilon(2e-3));
     CHECK(gpu.peak_single_gflops == doctest::Approx(1e3 * *card.single_tflops.value).epsilon(2e-3));

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace throttle_test {
@@ -46,6 +48,13 @@ TEST_CASE("delays follow the factor, and hiccups their seed") {
   }
   CHECK(hiccups > 0.22 * tasks);
   CHECK(hiccups < 0.28 * tasks);
+}
+
+TEST_CASE("a task of a worker that is to fail throws once the time has come") {
+  Throttler throttler({{.worker = 1, .factor = std::numeric_limits<double>::infinity(), .from_s = 1e5}}, 0, 2);
+  CHECK(throttler.delay_us(1, 1, 10) == 0);
+  CHECK(std::isinf(throttler.delay_us(1, 2e5, 10)));
+  CHECK(throttler.delay_us(0, 2e5, 10) == 0);
 }
 
 TEST_CASE("a throttle with a start leaves earlier tasks alone, and has the same hiccups after it as without") {

@@ -1,0 +1,159 @@
+#include "apps/simulation/replay.hpp"
+
+#include "runtime/graph/codelet.hpp"
+#include "runtime/graph/early_copy.hpp"
+#include "runtime/system/clock.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace quarkstar::app {
+namespace {
+
+using runtime::Access;
+
+Access::Mode mode_of(const std::string& name) {
+  if (name == "in") return Access::Mode::in;
+  return name == "out" ? Access::Mode::out : Access::Mode::inout;
+}
+
+/// For the life of the program, as the runtime wants them.
+const runtime::Codelet& codelet_of(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<runtime::Codelet>> all;
+  std::unique_ptr<runtime::Codelet>& codelet = all[name];
+  if (codelet == nullptr) codelet = std::make_unique<runtime::Codelet>(name, [](runtime::Call&) {});
+  return *codelet;
+}
+
+void submit(const std::string& codelet, const std::vector<Access>& accesses, runtime::Cost cost, const runtime::Placement& placement) {
+  constexpr char nothing = 0;
+  runtime::detail::submit(codelet_of(codelet), &nothing, 0, accesses, cost, placement);
+}
+
+int owners_of(const ReplayGraph& graph) {
+  int owners = 0;
+  for (const ReplayGraph::Task& task : graph.tasks) owners = std::max(owners, task.owner + 1);
+  return owners;
+}
+
+/// The owners of those who write a piece of data, and who read it.
+struct Users {
+  std::vector<int> writers, readers;
+};
+
+void add(std::vector<int>& owners, int owner) {
+  if (std::find(owners.begin(), owners.end(), owner) == owners.end()) owners.push_back(owner);
+}
+
+}  // namespace
+
+ReplayGraph read_graph(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(ErrorKind::environment, path, "cannot be read", "give the file that `solve --graph FILE.json` wrote");
+  ReplayGraph graph;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(file);
+    for (const auto& one : json.at("data")) graph.data.push_back(one.at("bytes").get<std::size_t>());
+    for (const auto& one : json.at("tasks")) {
+      ReplayGraph::Task task{one.at("codelet"),
+                             one.at("owner"),
+                             one.at("block"),
+                             one.at("flops"),
+                             one.at("bytes"),
+                             one.value("urgent", false),
+                             one.value("refresh", false),
+                             {}};
+      for (const auto& use : one.at("data")) task.data.emplace_back(use.at(0).get<std::size_t>(), use.at(1).get<std::string>());
+      for (const auto& [number, mode] : task.data)
+        if (number >= graph.data.size() || (mode != "in" && mode != "out" && mode != "inout") || task.owner < 0)
+          throw Error(ErrorKind::input, path, fmt::format("task {} uses data that are not there", graph.tasks.size()),
+                      "give the file that `solve --graph FILE.json` wrote");
+      graph.tasks.push_back(std::move(task));
+    }
+  } catch (const nlohmann::json::exception& wrong) {
+    throw Error(ErrorKind::input, path, fmt::format("this is no task graph ({})", wrong.what()),
+                "give the file that `solve --graph FILE.json` wrote");
+  }
+  if (graph.tasks.empty()) throw Error(ErrorKind::input, path, "the graph has no tasks", "give one of a solve");
+  return graph;
+}
+
+ReplayGraph in_groups(const ReplayGraph& graph, int groups, double volume) {
+  constexpr std::size_t small = 64 * 1024;
+  std::vector<bool> written(graph.data.size(), false);
+  for (const ReplayGraph::Task& task : graph.tasks)
+    for (const auto& [number, mode] : task.data) written[number] = written[number] || mode != "in";
+  ReplayGraph all;
+  for (const std::size_t bytes : graph.data)
+    all.data.push_back(bytes > small ? static_cast<std::size_t>(volume * static_cast<double>(bytes)) : bytes);
+  std::vector<std::vector<std::size_t>> numbers(static_cast<std::size_t>(groups));  // by group, of each piece of data
+  for (std::size_t group = 0; group < numbers.size(); ++group)
+    for (std::size_t number = 0; number < graph.data.size(); ++number) {
+      const bool own = group > 0 && written[number];
+      numbers[group].push_back(own ? all.data.size() : number);
+      if (own) all.data.push_back(all.data[number]);
+    }
+  const int owners = owners_of(graph);
+  for (const ReplayGraph::Task& task : graph.tasks) {
+    const bool grows = std::any_of(task.data.begin(), task.data.end(), [&](const auto& use) { return graph.data[use.first] > small; });
+    for (std::size_t group = 0; group < numbers.size(); ++group) {
+      ReplayGraph::Task& copy = all.tasks.emplace_back(task);
+      copy.owner += static_cast<int>(group) * owners;
+      if (grows) copy.flops *= volume, copy.bytes *= volume;
+      for (auto& [number, mode] : copy.data) number = numbers[group][number];
+    }
+  }
+  return all;
+}
+
+Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
+  const int owners = owners_of(graph);
+  const auto here = [&](int owner) { return owner * session.block_owners() / owners; };
+  std::vector<std::optional<int>> first(graph.data.size());  // owner whose memory has the data before anything is written
+  std::vector<Users> users(graph.data.size());
+  for (const ReplayGraph::Task& task : graph.tasks)
+    for (const auto& [number, mode] : task.data) {
+      if (!first[number]) first[number] = here(task.owner);
+      add(mode == "in" ? users[number].readers : users[number].writers, here(task.owner));
+    }
+  std::vector<runtime::Handle> data;
+  for (const std::size_t bytes : graph.data) data.emplace_back(bytes);
+  {
+    const runtime::OnOwners there(session);
+    for (std::size_t number = 0; number < data.size(); ++number)
+      if (first[number]) submit("replay.begin", {runtime::out(data[number])}, {}, {.owner = *first[number]});
+    for (std::size_t number = 0; number < data.size(); ++number)
+      if (users[number].writers.empty())
+        for (const int reader : users[number].readers) submit("replay.begin", {runtime::in(data[number])}, {}, {.owner = reader});
+    session.wait_all();
+  }
+  if (runtime::copies_early_under(session.options().policy))
+    for (std::size_t number = 0; number < data.size(); ++number)
+      if (const auto& [writers, readers] = users[number]; writers.size() == 1 && readers.size() == 1)
+        runtime::copy_early(data[number], writers.front(), readers.front());
+  session.events().reset();
+  runtime::WorkerProfile profile(session);
+  profile.restart();
+  const double begin = runtime::now_us();
+  for (const ReplayGraph::Task& task : graph.tasks) {
+    std::vector<Access> accesses;
+    for (const auto& [number, mode] : task.data) accesses.push_back({&data[number], mode_of(mode)});
+    submit(task.codelet, accesses, {task.flops, task.bytes},
+           {.owner = here(task.owner),
+            .block = task.block,
+            .urgent = task.urgent,
+            .role = task.refresh ? runtime::Role::refresh : runtime::Role::work});
+  }
+  session.wait_all();
+  const double end = runtime::now_us();
+  return {end - begin, profile.times(), profile.links()};
+}
+
+}  // namespace quarkstar::app

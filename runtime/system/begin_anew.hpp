@@ -1,0 +1,21 @@
+#pragma once
+// The running program in a new life.
+#include <string>
+#include <vector>
+
+namespace quarkstar::runtime {
+
+/// What a process was given at its start: environment, cores, signals. Made before anything is changed of it.
+class BeginAnew {
+ public:
+  BeginAnew();
+  /// Runs the program from its beginning, in this process, with its arguments and further ones behind them; whatever it is at comes to no
+  /// end. For any thread. Returns where the system refuses.
+  void with(const std::vector<std::string>& further) const;
+
+ private:
+  std::vector<std::string> arguments_, environment_;
+  std::vector<int> cores_;
+};
+
+}  // namespace quarkstar::runtime
