@@ -173,7 +173,8 @@ TEST_CASE("Wilson: modes of Mh^+ Mh deflate every solver, and no other kappa") {
 TEST_CASE("deflated solves have the same bits under every policy, cut or whole, wherever the modes are") {
   MESSAGE("seed " << seed);
   const Coord extents{4, 4, 8, 8};
-  const staggered::Action action(battery::with_phases(battery::smooth_links(extents, seed + 30, 0.1), battery::naik_weight));
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(extents, seed + 30, 0.1), battery::naik_weight);
+  const staggered::Action action(links);
   const std::vector<HostField> sources = battery::random_vectors(extents, 3, seed + 31);
   const std::vector<double> masses(3, 0.01);
   Modes known;
