@@ -123,7 +123,7 @@ struct Eigenvectors {
   app::EigenHeader header = {};
   double mass = 0;                              ///< of A
   std::vector<app::StoredVector> vectors = {};  ///< of each mode
-  std::shared_ptr<const EigenProjector> projector(const LatticePointer& lattice) const;
+  std::shared_ptr<const EigenProjector> projector(const LatticePointer& lattice, ModesMemory where) const;
 };
 
 struct Operator {

@@ -2,6 +2,8 @@
 #include "apps/c/context.hpp"
 #include "apps/run/eigen_file.hpp"
 #include "apps/run/eigen_run.hpp"
+#include "apps/run/memory_check.hpp"
+#include "apps/run/modes_plan.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "runtime/system/memory.hpp"
@@ -25,8 +27,8 @@ app::EigenProblem eigen_problem_of(const Operator& op, app::EigenTarget target =
   return app::eigen_problem(op.kind(), op.made, op.config.masses().front(), op.config.solver.schur, target);
 }
 
-std::shared_ptr<const EigenProjector> Eigenvectors::projector(const LatticePointer& lattice) const {
-  const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
+std::shared_ptr<const EigenProjector> Eigenvectors::projector(const LatticePointer& lattice, ModesMemory where) const {
+  const auto made = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored, where);
   const auto block = static_cast<std::size_t>(EigenProjector::block_for(made->modes()));
   for (std::size_t first = 0; first < vectors.size(); first += block) {
     std::vector<HostField> fields(std::min(block, vectors.size() - first), HostField(header.components, lattice->decomposition().part()));
@@ -107,6 +109,13 @@ void require_room_for_modes(Operator& op, const app::EigenHeader& header, bool d
   if (deflate) app::count_projector(config, header);
   const int modes = static_cast<int>(header.values.size()), parities = header.parity == both_parities ? 2 : 1;
   app::set_host_vectors(config, app::host_vectors(config) + app::host_vectors_of(modes, header.components, parities, header.stored) + 1);
+  if (deflate) {
+    const auto needs_of = [&](const app::RunConfig& placed) {
+      return app::memory_needs(*op.context->session, {&*op.decomposition, 1}, placed);
+    };
+    (void)app::place_modes(*op.context->session, {&*op.decomposition, 1}, config, needs_of);
+    app::set_modes_memory(op.config, app::modes_memory(config));
+  }
   op.require_room_for(config);
 }
 

@@ -51,7 +51,7 @@ Solver& Operator::solver_for(std::span<const int> numbers) {
     auto made_solver = std::make_unique<Solver>(*decomposition, *made.action, settings,
                                                 Speed{.vectors = std::ranges::max(numbers), .vectors_in_lanes = lanes});
     if (deflation != nullptr) {
-      modes = deflation->projector(made_solver->lattice());
+      modes = deflation->projector(made_solver->lattice(), app::modes_memory(config));
       made_solver->set_projector(modes, deflation->mass);
     }
     solvers.emplace(lanes, std::move(made_solver));

@@ -109,7 +109,7 @@ bool begins_as_lime(const std::string& path) {
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
 constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", device_key = "basis vectors on devices",
-                           host_key = "host vectors";
+                           host_key = "host vectors", streamed_key = "streamed basis vectors", modes_key = "modes memory";
 
 int number_in(const RunConfig& config, std::string_view key) {
   const auto found = config.settings.find(key);
@@ -169,7 +169,22 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
   config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
 }
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
-int basis_vectors_on_device(const RunConfig& config) { return makes_basis(config) ? number_in(config, device_key) : basis_vectors(config); }
+int basis_vectors_on_device(const RunConfig& config) {
+  if (makes_basis(config)) return number_in(config, device_key);
+  switch (modes_memory(config)) {
+    case ModesMemory::device:
+      return basis_vectors(config);
+    case ModesMemory::streamed:
+      return number_in(config, streamed_key);
+    case ModesMemory::on_cpus:
+      break;
+  }
+  return 0;
+}
+ModesMemory modes_memory(const RunConfig& config) { return static_cast<ModesMemory>(number_in(config, modes_key)); }
+void set_modes_memory(RunConfig& config, ModesMemory where) {
+  config.settings.insert_or_assign(std::string(modes_key), static_cast<int>(where));
+}
 bool makes_basis(const RunConfig& config) { return config.settings.contains(device_key); }
 ModesOf parse_modes_of(std::string_view name) {
   return parse_name(name, {"even-odd", "gamma5"}) == "gamma5" ? ModesOf::gamma5 : ModesOf::even_odd;
@@ -223,8 +238,11 @@ int host_vectors_of_writing(bool scidac, int block, int parities) {
 void count_projector(RunConfig& config, const EigenHeader& header) {
   const int modes = static_cast<int>(header.values.size()), slices = config.action->slices(config.settings);
   const int block = EigenProjector::block_for(std::max(1, modes), slices), components = config.action->components;
-  config.settings.insert_or_assign(std::string(basis_key),
-                                   basis_in_doubles(EigenProjector::vectors_for(modes, slices), block, components, header.stored, slices));
+  const auto count = [&](std::string_view key, ModesMemory where) {
+    config.settings.insert_or_assign(std::string(key), EigenProjector::vectors_in_doubles(modes, components, header.stored, slices, where));
+  };
+  count(basis_key, ModesMemory::device);
+  count(streamed_key, ModesMemory::streamed);
   set_host_vectors(config, (block + 1) * slices);  // one is unpacked
 }
 
@@ -399,7 +417,8 @@ EigenFile opened(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice) {
+std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice,
+                                                     ModesMemory where) {
   const EigenFile file = opened(path);
   file.require_problem(problem, lattice->decomposition().lattice());
   const EigenHeader& header = file.header();
@@ -407,7 +426,7 @@ std::shared_ptr<const EigenProjector> load_projector(const std::string& path, co
     if (header.values.empty() || static_cast<int>(header.values.size()) != file.vectors())
       throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let `quarkstar eigen` end");
   });
-  const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored);
+  const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored, where);
   file.read(lattice->decomposition().part(), EigenProjector::block_for(projector->modes(), header.slices),
             [&](std::span<const HostField> vectors) { projector->add(vectors); });
   return projector;

@@ -84,6 +84,9 @@ struct EigenHeader {
   int slices = 1;                         ///< of a fifth dimension
 };
 
+/// Where the modes of a deflated solve are; usually on the device.
+ModesMemory modes_memory(const RunConfig& config);
+void set_modes_memory(RunConfig& config, ModesMemory where);
 /// Counts the projector of such a file, in the precision in which it has them, and the host fields with which it is filled.
 void count_projector(RunConfig& config, const EigenHeader& header);
 
@@ -143,7 +146,8 @@ class EigenFile {
 };
 
 /// The projector that the file of a deflated solve has, on a lattice. Collective.
-std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice);
+std::shared_ptr<const EigenProjector> load_projector(const std::string& path, const std::string& problem, const LatticePointer& lattice,
+                                                     ModesMemory where);
 /// What the file of a deflated solve has besides vectors. Collective.
 EigenHeader header_in(const std::string& path);
 

@@ -18,6 +18,13 @@
 #include <algorithm>
 
 namespace quarkstar::app {
+namespace {
+
+/// On a GPU the runtime cuts pieces that are at most so large out of chunks, of which it makes none without room for a whole one: where
+/// fields are so small that everything is in chunks, one may be nearly empty, and with too little memory for it nothing would ever run.
+constexpr double small_piece = 4 << 20, chunk_of_pieces = 32 << 20;
+
+}  // namespace
 
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<const runtime::Decomposition> islands,
                                      const RunConfig& config) {
@@ -62,11 +69,15 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       Footprint bytes = blocks[static_cast<std::size_t>(block.index)];
       const int all = basis_vectors(config), held = &owner != &host ? basis_vectors_on_device(config) : all;
       bytes.fields += basis_bytes(block, shape.slices * components, held);
-      if (held < all) host.fields.fields += basis_bytes(block, shape.slices * components, all);
+      // Where CPUs project, with right-hand sides and results.
+      const bool on_cpus = !makes_basis(config) && modes_memory(config) == ModesMemory::on_cpus;
+      if (held < all) host.fields.fields += basis_bytes(block, shape.slices * components, all + (on_cpus ? 2 * most : 0));
       if (config.low_mode_average) {
         bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);
       }
+      if (const double field = basis_bytes(block, shape.slices * components, most); &owner != &host && field <= small_piece)
+        bytes.scalars = std::max(bytes.scalars, chunk_of_pieces);
       bytes.scalars += contract::three_point_sums(currents, momenta) * block.extents[3] * config.solver.in_flight;
       owner.fields += bytes;
       if (&owner != &host) {

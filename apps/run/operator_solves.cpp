@@ -129,7 +129,7 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
   if (deflates) {
     run_.session.wait_all();  // files are for times without messages
     const EigenProblem problem = eigen_problem(run_.kind, operator_, mass_, settings.schur);
-    projector = load_projector(modes, problem.text, solvers_[island]->lattice());
+    projector = load_projector(modes, problem.text, solvers_[island]->lattice(), modes_memory(run_.config));
     solvers_[island]->set_projector(projector, problem.mass);
   }
   making_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();

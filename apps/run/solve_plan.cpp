@@ -1,9 +1,11 @@
 #include "apps/run/solve_plan.hpp"
 
 #include "apps/run/action_memory.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
+#include "apps/run/modes_plan.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/session_tuning.hpp"
@@ -102,10 +104,14 @@ namespace {
 
 /// With config.nrhs right-hand sides together, or fewer for more islands.
 PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const RunConfig& config, const CountBeside& beside) {
-  const auto needs_of = [&](std::span<const runtime::Decomposition> islands, const RunConfig& of_islands) {
-    std::vector<MemoryNeed> needs = memory_needs(session, islands, of_islands);
-    if (beside) beside(needs, islands.front().part().extents);
-    return needs;
+  std::string about_modes;
+  const auto needs_of = [&](std::span<const runtime::Decomposition> islands, RunConfig& of_islands) {
+    const auto all = [&](const RunConfig& placed) {
+      std::vector<MemoryNeed> needs = memory_needs(session, islands, placed);
+      if (beside) beside(needs, islands.front().part().extents);
+      return needs;
+    };
+    return place_modes(session, islands, of_islands, all, &about_modes);
   };
   std::string reason;
   for (IslandPlan& shared : plan_islands(session, lattice, config)) {
@@ -123,13 +129,19 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
     for (const runtime::Decomposition& island : shared.islands)
       for (const runtime::Block& block : island.blocks())
         devices.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-    return {{shared.islands.front(), std::move(devices)}, std::move(shared.islands), std::move(memory), of_islands.nrhs};
+    return {{shared.islands.front(), std::move(devices)},
+            std::move(shared.islands),
+            std::move(memory),
+            of_islands.nrhs,
+            modes_memory(of_islands),
+            std::move(about_modes)};
   }
   PlannedLattice where = plan_run(session, lattice, config);
   where.plan.sharing = reason;
   std::vector<runtime::Decomposition> islands{where.decomposition};
-  std::vector<MemoryNeed> memory = needs_of(islands, config);
-  return {std::move(where), std::move(islands), std::move(memory), config.nrhs};
+  RunConfig placed = config;
+  std::vector<MemoryNeed> memory = needs_of(islands, placed);
+  return {std::move(where), std::move(islands), std::move(memory), config.nrhs, modes_memory(placed), std::move(about_modes)};
 }
 
 }  // namespace
@@ -183,6 +195,7 @@ PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord
     }
   });
   if (job.is_root()) warn_of_idle_workers(session, config, lattice, *chosen);
+  if (job.is_root() && !chosen->about_modes.empty()) spdlog::info("{}", chosen->about_modes);
   return *std::move(chosen);
 }
 
@@ -200,6 +213,7 @@ void tell(const runtime::Session& session, const PlannedSolve& planned, RunRepor
     report.decomposition += fmt::format("; sums over ranks in one step, for {}", obstacle);
   report.devices = planned.where.plan;
   report.config.nrhs = planned.nrhs;
+  set_modes_memory(report.config, planned.modes_memory);
 }
 
 runtime::SessionOptions session_options(const RunConfig& config, const Coord& lattice) {

@@ -3,10 +3,12 @@
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/report.hpp"
+#include "solvers/eigen/modes_memory.hpp"
 #include "solvers/settings.hpp"
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace quarkstar::app {
@@ -49,6 +51,8 @@ struct PlannedSolve {
   std::vector<runtime::Decomposition> islands;  ///< apps/run/islands.hpp
   std::vector<MemoryNeed> memory;
   int nrhs;  ///< right-hand sides that are solved together
+  ModesMemory modes_memory = ModesMemory::device;
+  std::string about_modes{};  ///< why they are elsewhere
 };
 
 /// Adds what the caller holds beside a solve to its needs. part: what this rank has of the lattice.

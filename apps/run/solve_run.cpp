@@ -98,6 +98,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
                    std::span<SourceRun> sources, RunWatch& watch, SetupTimes setup) {
   RunConfig config = config_of(sources);
   config.nrhs = planned.nrhs;
+  set_modes_memory(config, planned.modes_memory);
   const ActionKind& kind = *config.action;
   const runtime::Decomposition& decomposition = planned.where.decomposition;
   for (const SourceRun& source : sources) tell(session, planned, source.report);

@@ -17,8 +17,9 @@ struct VectorsInTiles {
   int count;
 };
 
-/// scale_of_rounding() of each vector. Waits for the tasks before it.
+/// scale_of_rounding() of each vector, or from the sums of blas::Magnitudes of n of them. Waits for the tasks before it.
 std::vector<double> scales_of(const Field& x);
+std::vector<double> scales_of(const runtime::PartialSums& magnitudes, int n);
 
 // All else submits and does not wait.
 

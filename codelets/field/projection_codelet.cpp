@@ -223,12 +223,16 @@ runtime::Cost cost_on(int b, const VectorsInTiles& a, const Field& field, int pa
 }  // namespace
 
 std::vector<double> scales_of(const Field& x) {
-  const auto n = static_cast<std::size_t>(x.vectors());
   const runtime::PartialSums sums(static_cast<int>(x.lattice()->local_blocks().size()), 2 * x.vectors());
   blas::submit<Magnitudes>({&x}, {}, {}, &sums);
-  const std::vector<double> values = runtime::values_of(sums, 2 * x.vectors());
+  return scales_of(sums, x.vectors());
+}
+
+std::vector<double> scales_of(const runtime::PartialSums& magnitudes, int n) {
+  const std::vector<double> values = runtime::values_of(magnitudes, 2 * n);
   std::vector<double> scales;
-  for (std::size_t v = 0; v < n; ++v) scales.push_back(scale_of_rounding(values[v], values[n + v]));
+  for (std::size_t v = 0; v < static_cast<std::size_t>(n); ++v)
+    scales.push_back(scale_of_rounding(values[v], values[static_cast<std::size_t>(n) + v]));
   return scales;
 }
 

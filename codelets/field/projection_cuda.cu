@@ -24,10 +24,10 @@ constexpr int most_chunks = 0x7fffffff / (3 * 128 * 128) / chunk;
 constexpr int stages = 4;
 static_assert(halves % stages == 0 && blas::tile_vectors == 16);
 
-/// Copies 16 bytes to shared memory, zeros where there are none; nobody waits.
+/// Copies 16 bytes to shared memory, zeros where there are none; nobody waits. L2 takes the 256 bytes around them, which blocks will want.
 __device__ __forceinline__ void start_copy(void* to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from),
-               "r"(there ? 16 : 0)
+  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(from), "r"(there ? 16 : 0)
                : "memory");
 }
 /// The copies that this thread has started since the last call are a group; waits for all but so many groups.
@@ -72,9 +72,9 @@ __global__ void __launch_bounds__(32 * most_warps, 1)
   auto* const digits = reinterpret_cast<unsigned*>(memory);                 // [2][half step][column tile][digit][lane]
   auto* const right = reinterpret_cast<double*>(digits + 2 * digit_words);  // [2][column][chunk]
   double2* const left = reinterpret_cast<double2*>(right + 2 * columns * chunk) + warp * stages * 128 + lane;  // [stage][4][lane]
-  const std::uint64_t all = static_cast<std::uint64_t>(outer_sites) * reals, chunks = (all + chunk - 1) / chunk;
-  const auto begin = static_cast<unsigned>(chunks * blockIdx.x / gridDim.x),
-             end = static_cast<unsigned>(chunks * (blockIdx.x + 1) / gridDim.x);
+  // A block has every gridDim.x-th chunk, so that all blocks read pages of memory together (one H200: 5 % faster than a run of chunks).
+  const std::uint64_t all = static_cast<std::uint64_t>(outer_sites) * reals;
+  const auto end = static_cast<unsigned>((all + chunk - 1) / chunk), stride = gridDim.x;
   const int n = a.tiles.vectors;
   const bool works = warp < a.tiles.count;
   const double* const tile = a.tiles.fields[works ? warp : 0];
@@ -91,27 +91,27 @@ __global__ void __launch_bounds__(32 * most_warps, 1)
   const auto real_at = [&](const double* field, std::uint64_t j, int of, int v) {
     return field + (j / reals * of + v) * reals + j % reals;
   };
-  const auto fetch_left = [&](std::uint64_t half, int stage) {
-    if (!works || half >= std::uint64_t{end} * halves) return;
+  const auto fetch_left = [&](unsigned number, int half, int stage) {
+    if (!works || number >= end) return;
     site::unroll<2>([&](auto i) {
-      const std::uint64_t j = half * half_step + 8 * i + 2 * place;
+      const std::uint64_t j = std::uint64_t{number} * chunk + half * half_step + 8 * i + 2 * place;
       site::unroll<2>([&](auto r) {
         start_copy(left + stage * 128 + (2 * r + i) * 32, real_at(tile, j < all ? j : 0, n, rows[r]), there[r] && j < all);
       });
     });
   };
-  const auto fetch_right = [&](unsigned number) {
+  const auto fetch_right = [&](unsigned number, unsigned buffer) {
     if (number >= end) return;
-    double* const to = right + (number & 1) * columns * chunk;
+    double* const to = right + buffer * columns * chunk;
     for (int i = static_cast<int>(threadIdx.x); i < columns * chunk / 2; i += static_cast<int>(blockDim.x)) {
       const int v = i / (chunk / 2), k = i % (chunk / 2) * 2;
       const std::uint64_t j = std::uint64_t{number} * chunk + k;
       start_copy(to + v * chunk + k, real_at(a.b, j < all ? j : 0, a.b_vectors, first_column + v), j < all);
     }
   };
-  const auto round_right = [&](unsigned number) {
-    const double* const from = right + (number & 1) * columns * chunk;
-    unsigned* const to = digits + (number & 1) * digit_words;
+  const auto round_right = [&](unsigned buffer) {
+    const double* const from = right + buffer * columns * chunk;
+    unsigned* const to = digits + buffer * digit_words;
     for (int i = static_cast<int>(threadIdx.x); i < halves * ColumnTiles * 32; i += static_cast<int>(blockDim.x)) {
       const int column = i / 32 % ColumnTiles * 8 + i % 32 / 4, v = column / 2, k = i / (ColumnTiles * 32) * half_step + i % 4 * 2;
       unsigned x[4] = {0x808080u, 0x808080u, 0x808080u, 0x808080u};
@@ -129,20 +129,21 @@ __global__ void __launch_bounds__(32 * most_warps, 1)
     }
   };
   int sum[5][ColumnTiles][4] = {};  // of digits i and j in place i + j
-  fetch_right(begin);
+  fetch_right(blockIdx.x, 0);
   end_group();
   site::unroll<stages>([&](auto s) {
-    fetch_left(std::uint64_t{begin} * halves + s, s);
-    if constexpr (s == 0) fetch_right(begin + 1);
+    fetch_left(blockIdx.x, s, s);
+    if constexpr (s == 0) fetch_right(blockIdx.x + stride, 1);
     end_group();
   });
   wait_for_groups<stages>();
   __syncthreads();
-  round_right(begin);
-  for (unsigned number = begin; number < end; ++number) {
+  round_right(0);
+  unsigned buffer = 0;
+  for (unsigned number = blockIdx.x; number < end; number += stride, buffer ^= 1) {
     wait_for_groups<stages - 1>();
     __syncthreads();
-    const unsigned* const b = digits + (number & 1) * digit_words + lane;
+    const unsigned* const b = digits + buffer * digit_words + lane;
     site::unroll<halves / 2>([&](auto step) {
       unsigned of_left[3][4];
       site::unroll<2>([&](auto h) {
@@ -155,8 +156,8 @@ __global__ void __launch_bounds__(32 * most_warps, 1)
           digits_of(digit, whole);
           site::unroll<3>([&](auto d) { of_left[d][2 * h + r] = digit[d]; });
         });
-        fetch_left(std::uint64_t{number} * halves + half + stages, half % stages);
-        if constexpr (half == 0) fetch_right(number + 2);
+        fetch_left(number + (half + stages) / halves * stride, (half + stages) % halves, half % stages);
+        if constexpr (half == 0) fetch_right(number + 2 * stride, buffer);
         end_group();
       });
       if (!works) return;
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(32 * most_warps, 1)
         site::unroll<3>([&](auto i) { site::unroll<3>([&](auto j) { multiply_bytes(sum[i + j][c], of_left[i], b0[j], b1[j]); }); });
       });
     });
-    if (number + 1 < end) round_right(number + 1);
+    if (number + stride < end) round_right(buffer ^ 1);
   }
   if (!works) return;
   auto* const out =
@@ -367,6 +368,7 @@ void launch_rounded_products(const blas::RoundedProductsArguments& a, std::int64
     const int bytes = 2 * halves * n * 3 * 32 * static_cast<int>(sizeof(unsigned)) +
                       2 * columns * chunk * static_cast<int>(sizeof(double)) + warps * stages * 128 * static_cast<int>(sizeof(double2));
     const int most_blocks = device_attribute(cudaDevAttrMultiProcessorCount) * std::clamp(room / (bytes + reserved), 1, most_warps / warps);
+    // 8.7 MB for each lane of an H200, as much for any fields: what the runtime leaves of a GPU's memory has room for it.
     auto* const of_blocks = static_cast<long long*>(
         runtime::worker_memory(slot, std::size_t{2} * static_cast<std::size_t>(device_attribute(cudaDevAttrMultiProcessorCount)) *
                                          blas::most_tiles * blas::tile_vectors * most_columns * sizeof(long long)));

@@ -300,7 +300,7 @@ void convert_parity(const Codelet& codelet, const Field& to, const Field& from, 
     task.obedience.masked = guard.masked;
     task.obedience.when = guard.when;
     runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) / (to_both ? 2 : 1) + from.block_bytes(i) / (from_both ? 2 : 1)},
-                    placement_of(a.block(i), runtime::role_of(guard.when)));
+                    placement_of((from.chunked() ? b : a).block(i), runtime::role_of(guard.when)));  // GPUs alone read chunks
   }
 }
 

@@ -3,9 +3,13 @@
 #include "codelets/field/blas.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/handle_pool.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -99,18 +103,55 @@ Basis::Basis(LatticePointer lattice, int parity, int components, int block, int 
   if (tile_ == 0 || capacity < block || capacity % block != 0)
     throw ShapeError("Basis", "blocks of 1 to 16 vectors, or as many as a site has room for, a whole number of them");
   if (lattice_->vectors_in_lanes() > 1) throw ShapeError("Basis", "vectors are in lanes");
-  if (stored_ != lattice_) wide_.emplace(field(tile_));
+  if (stored_ != lattice_) wide_.push_back(field(tile_));
+  // Ranks sum over the same groups.
+  fields_together_ = blas::most_tiles - static_cast<std::size_t>(runtime::mpi::Job::current().combined(
+                                            std::uint64_t{blas::most_tiles - most_fields(in_host_memory)}, runtime::mpi::Combine::maximum));
 }
 
-const Field& Basis::wide(const Field& tile) const {
-  if (!wide_) return tile;
-  transfer::convert(*wide_, tile);
-  return *wide_;
+std::vector<const Field*> Basis::wide(std::span<const Field> tiles) const {
+  std::vector<const Field*> fields;
+  for (const Field& tile : tiles) {
+    if (is_wide()) {
+      fields.push_back(&tile);
+      continue;
+    }
+    if (fields.size() == wide_.size()) wide_.push_back(field(tile_));
+    transfer::convert(wide_[fields.size()], tile);
+    fields.push_back(&wide_[fields.size()]);
+  }
+  return fields;
+}
+
+std::size_t Basis::most_fields(bool in_host_memory) const {
+  if (in_host_memory) return streamed_together;
+  if (!is_wide()) return widened_together;
+  // A GPU whose memory is full must have room for all of them, and for those of the next task.
+  const runtime::Session& session = runtime::Session::current();
+  double room = 8.0 * (1 << 30);  // enough
+  for (int gpu = 0; gpu < session.gpu_count(); ++gpu) room = std::min(room, static_cast<double>(session.device_memory(gpu)) / 4);
+  double bytes = 0;  // of one field
+  const Field tile = make_tile();
+  for (const int b : lattice_->local_blocks()) bytes += tile.block_bytes(b) / std::max(1, session.gpu_count());
+  return static_cast<std::size_t>(std::clamp(room / bytes, 1.0, static_cast<double>(blas::most_tiles)));
+}
+
+std::vector<blas::VectorsInTiles> Basis::groups() const {
+  std::vector<blas::VectorsInTiles> all;
+  for (std::size_t first = 0; first < tiles_.size(); first += fields_together_) {
+    blas::VectorsInTiles& group = all.emplace_back();
+    const std::size_t end = std::min(first + fields_together_, tiles_.size());
+    for (std::size_t i = first; i < end; ++i) group.fields.push_back(&tiles_[i]);
+    group.count = std::min(static_cast<int>(end) * tile_, count_) - static_cast<int>(first) * tile_;
+  }
+  return all;
 }
 
 void Basis::clear() {
   count_ = 0;
   tiles_.clear();
+  scales_.clear();
+  magnitudes_.reset();
 }
 
 void Basis::append(const Field& vectors) {
@@ -119,9 +160,14 @@ void Basis::append(const Field& vectors) {
   SmallMatrix place = SmallMatrix::Zero(block_, tile_);
   place.middleCols(column, block_).setIdentity();
   if (column == 0) tiles_.push_back(make_tile());
-  const Field &tile = tiles_.back(), &sum = !wide_ ? tile : column == 0 ? *wide_ : wide(tile);
+  const Field &tile = tiles_.back(), &sum = is_wide() ? tile : column == 0 ? wide_.front() : wide(tile);
   multiply(sum, column == 0 ? nullptr : &sum, vectors, place);
-  if (wide_) transfer::convert(tile, sum);
+  if (!is_wide()) transfer::convert(tile, sum);
+  magnitudes_.reset();
+  if (is_wide() && scales_.size() == static_cast<std::size_t>(count_)) {
+    magnitudes_.emplace(local_blocks(vectors), 2 * block_);
+    blas::submit<blas::Magnitudes>({&vectors}, {}, {}, &*magnitudes_);
+  }
   count_ += block_;
 }
 
@@ -152,7 +198,76 @@ SmallMatrix Basis::products(const Field& w) const {
   return c;
 }
 
+void Basis::find_scales() const {
+  if (magnitudes_) {
+    const std::vector<double> of_block = blas::scales_of(*magnitudes_, block_);
+    scales_.insert(scales_.end(), of_block.begin(), of_block.end());
+    magnitudes_.reset();
+  }
+  while (scales_.size() < static_cast<std::size_t>(count_)) {  // behind a rotation
+    const std::size_t number = scales_.size() / static_cast<std::size_t>(tile_);
+    scales_.resize(number * static_cast<std::size_t>(tile_));
+    const std::vector<double> of_tile = blas::scales_of(tiles_[number]);
+    scales_.insert(scales_.end(), of_tile.begin(), of_tile.end());
+  }
+  scales_.resize(static_cast<std::size_t>(count_));
+}
+
+SmallMatrix Basis::rough_products(const Field& w) const {
+  if (!is_wide()) return products(w);
+  find_scales();
+  const runtime::HandlePool::Use anew(nullptr);  // what was given up must wait for the tasks that still read it
+  const int n = w.vectors();
+  const std::vector<blas::VectorsInTiles> all = groups();
+  const runtime::Handle of_w(static_cast<std::size_t>(n) * sizeof(double));
+  const runtime::PartialSums magnitudes(local_blocks(w), 2 * n);
+  blas::submit_scales(of_w, w, magnitudes);
+  std::deque<runtime::PartialSums> sums;
+  int end = count_;
+  for (auto group = all.rbegin(); group != all.rend(); ++group) {  // backward, as products()
+    const auto count = static_cast<std::size_t>(group->count);
+    const runtime::Handle scales(count * sizeof(double));
+    end -= group->count;
+    std::copy_n(scales_.begin() + end, count, runtime::HostView<double>(scales, runtime::HostAccess::overwrite).get());
+    sums.emplace_front(local_blocks(w), 2 * group->count * n);
+    blas::rounded_products(*group, scales, w, of_w, sums.front());
+  }
+  SmallMatrix c(count_, n);
+  int row = 0;
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    const std::vector<double> values = runtime::values_of(sums[g], 2 * all[g].count * n);
+    const runtime::HostView<double> scale(of_w);
+    for (int i = 0; i < all[g].count; ++i, ++row)
+      for (int v = 0; v < n; ++v) {
+        const auto at = static_cast<std::size_t>(2 * (i * n + v));
+        c(row, v) = std::complex<double>(values[at], values[at + 1]) /
+                    (scales_[static_cast<std::size_t>(row)] * scale[static_cast<std::size_t>(v)]);
+      }
+  }
+  return c;
+}
+
 void Basis::add(const Field& w, const SmallMatrix& c) const {
+  if (is_wide()) add_to(w, &w, c);
+  else add_narrow(w, c);
+}
+
+void Basis::add_to(const Field& to, const Field* base, const SmallMatrix& c) const {
+  const runtime::HandlePool::Use anew(nullptr);
+  const auto n = static_cast<std::size_t>(to.vectors());
+  int row = 0;
+  for (const blas::VectorsInTiles& group : groups()) {
+    const runtime::Handle coefficients(static_cast<std::size_t>(group.count) * n * sizeof(runtime::ComplexScalar));
+    {
+      const runtime::HostView<runtime::ComplexScalar> view(coefficients, runtime::HostAccess::overwrite);
+      store(view.get(), c.middleRows(row, group.count));
+    }
+    blas::combine(to, row == 0 ? base : &to, group, coefficients);
+    row += group.count;
+  }
+}
+
+void Basis::add_narrow(const Field& w, const SmallMatrix& c) const {
   std::vector<SmallMatrix> parts;
   for (int row = 0; row < count_; row += tile_) {
     const int rows = std::min(tile_, count_ - row);
@@ -165,6 +280,7 @@ void Basis::add(const Field& w, const SmallMatrix& c) const {
 }
 
 void Basis::combine(const Field& out, const SmallMatrix& c) const {
+  if (is_wide() && count_ > 0) return add_to(out, nullptr, c);
   blas::submit<blas::Fill>({&out}, {0.0});
   add(out, c);
 }
@@ -187,7 +303,7 @@ void Basis::rotate(const SmallMatrix& r) {
     if (!is_kept(column)) columns.push_back(column);
   const auto together = std::min(static_cast<std::size_t>(together_), columns.size());
   std::vector<Field> wide_sums;
-  for (std::size_t i = 0; wide_ && i < together; ++i) wide_sums.push_back(field(tile_));
+  for (std::size_t i = 0; !is_wide() && i < together; ++i) wide_sums.push_back(field(tile_));
   for (std::size_t begin = 0; begin < columns.size(); begin += together) {
     const std::span<const int> some = std::span(columns).subspan(begin, std::min(together, columns.size() - begin));
     const auto out = [&](std::size_t i) -> std::optional<Field>& { return made[static_cast<std::size_t>(some[i] / tile_)]; };
@@ -200,16 +316,18 @@ void Basis::rotate(const SmallMatrix& r) {
         part.topLeftCorner(rows_from(row), width) = r.block(row, some[i], rows_from(row), width);
         if (row > 0 && part.isZero(0)) continue;
         if (in == nullptr) in = &wide(tiles_[static_cast<std::size_t>(row / tile_)]);
-        const Field& sum = wide_ ? wide_sums[i] : *out(i);
+        const Field& sum = is_wide() ? *out(i) : wide_sums[i];
         multiply(sum, row == 0 ? nullptr : &sum, *in, part);
       }
     }
-    for (std::size_t i = 0; wide_ && i < some.size(); ++i) transfer::convert(*out(i), wide_sums[i]);
+    for (std::size_t i = 0; !is_wide() && i < some.size(); ++i) transfer::convert(*out(i), wide_sums[i]);
   }
   std::vector<Field> rotated;
   for (std::size_t i = 0; i < made.size(); ++i) rotated.push_back(made[i] ? std::move(*made[i]) : std::move(tiles_[i]));
   tiles_ = std::move(rotated);
   count_ = left;
+  scales_.clear();
+  magnitudes_.reset();
 }
 
 }  // namespace quarkstar

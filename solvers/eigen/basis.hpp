@@ -1,9 +1,12 @@
 #pragma once
 // A growing orthonormal basis of vectors on the task graph, and its products with blocks of other vectors.
-#include "codelets/field/field.hpp"
+#include "codelets/field/projection.hpp"
 #include "solvers/small_matrices.hpp"
 
+#include <cstddef>
+#include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quarkstar {
@@ -27,6 +30,8 @@ class Basis {
   static constexpr int tile_for(int block, int slices = 1) { return most_block_for(slices) / block * block; }
   /// Fields that a rotation sums together where the basis is in host memory, so that it is read once for all of them.
   static constexpr int rotated_together = 4;
+  /// Fields at most that tasks read together where they are in host memory, and where they are made wide first.
+  static constexpr std::size_t streamed_together = 2, widened_together = 4;
 
   /// Throws ShapeError unless 1 <= block <= most_block_for(slices) and `capacity` is a multiple of it, and for lattices with vectors in
   /// lanes. stored: in which precision vectors are held. in_host_memory: they may not have room on a device; rotations then read them less
@@ -41,9 +46,10 @@ class Basis {
   int capacity() const { return capacity_; }
   int count() const { return count_; }
   Precision stored() const { return stored_->precision(); }
-  /// The fields, in the order of the vectors, and one of them in the lattice's precision, until the next one is asked for.
+  /// The fields, in the order of the vectors, and one or some of them in the lattice's precision, until the next ones are asked for.
   const std::vector<Field>& tiles() const { return tiles_; }
-  const Field& wide(const Field& tile) const;
+  const Field& wide(const Field& tile) const { return *wide({&tile, 1}).front(); }
+  std::vector<const Field*> wide(std::span<const Field> tiles) const;
   /// A field of one block, or of so many vectors.
   Field field() const { return field(block_); }
   Field field(int n) const { return {lattice_, parity_, components_, n}; }
@@ -56,10 +62,15 @@ class Basis {
 
   /// V^+ w, of the count() vectors V with those of w. Waits for it.
   SmallMatrix products(const Field& w) const;
+  /// The same of vectors that are rounded to 24 bits (blas::rounded_products()), up to 1e-7 |w|: a first pass over the basis, which a
+  /// second one with products() mends. In less time; exact where the basis is narrow.
+  SmallMatrix rough_products(const Field& w) const;
   /// w += V c.
   void add(const Field& w, const SmallMatrix& c) const;
   /// out = V c.
   void combine(const Field& out, const SmallMatrix& c) const;
+  /// Fields that a task reads at most, on all ranks.
+  std::size_t fields_together() const { return fields_together_; }
   /// V <- V r, of which r.cols() vectors are left, a multiple of block(). Fields that r leaves alone are not touched, zeros cost nothing.
   /// Takes memory for the new fields beside the old ones. Vectors in less than the lattice's precision are rounded once more, but where
   /// they are left alone.
@@ -67,10 +78,24 @@ class Basis {
 
  private:
   Field make_tile() const { return {stored_, parity_, components_, tile_}; }
+  /// Whether vectors are held in the lattice's precision.
+  bool is_wide() const { return stored_ == lattice_; }
+  std::size_t most_fields(bool in_host_memory) const;
+  /// The fields that hold vectors, in groups for a task each.
+  std::vector<blas::VectorsInTiles> groups() const;
+  /// to = base + V c.
+  void add_to(const Field& to, const Field* base, const SmallMatrix& c) const;
+  void add_narrow(const Field& w, const SmallMatrix& c) const;
+  /// Of all vectors. Waits.
+  void find_scales() const;
   LatticePointer lattice_, stored_;
   int parity_, components_, block_, tile_, capacity_, together_, count_ = 0;
   std::vector<Field> tiles_;
-  std::optional<Field> wide_;  ///< where stored_ is narrower
+  std::size_t fields_together_;
+  mutable std::deque<Field> wide_;  ///< where stored_ is narrower: as many as were asked for together
+  /// Scales of rounding of the first vectors, as far as they are known, and the sums of which those of the next block follow.
+  mutable std::vector<double> scales_;
+  mutable std::optional<runtime::PartialSums> magnitudes_;
 };
 
 /// As many vectors in double precision as take the memory of a basis that is held in another one, with the field that is widened.

@@ -4,7 +4,7 @@
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
-#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +14,56 @@
 
 namespace quarkstar {
 
-EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values, Precision stored)
+namespace {
+
+/// The same cut, with this rank's blocks given to workers one after the other.
+runtime::Decomposition given_to(const std::vector<int>& workers, const runtime::Decomposition& given) {
+  runtime::SlabCuts cuts;
+  for (std::size_t mu = 0; mu < cuts.size(); ++mu) {
+    int rank = -1;
+    for (const runtime::Block& block : given.blocks()) {
+      Coord row = block.position;  // of blocks along mu, from the corner on
+      row[mu] = 0;
+      if (row != Coord{0, 0, 0, 0}) continue;
+      if (block.rank != rank) cuts[mu].emplace_back();
+      rank = block.rank;
+      cuts[mu].back().push_back(block.extents[mu]);
+    }
+  }
+  std::size_t next = 0;
+  return {given.lattice(), cuts, given.rank(), [&](const Coord&) { return workers[next++ % workers.size()]; }};
+}
+
+/// The same blocks on CPUs.
+LatticePointer on_cpus(const Lattice& lattice) {
+  const std::vector<int> workers = runtime::Session::current().cpu_workers();
+  if (workers.empty())
+    throw Error(ErrorKind::environment, "eigenvectors in host memory", "there are no CPU workers to project", "leave them cores");
+  return std::make_shared<Lattice>(given_to(workers, lattice.decomposition()), lattice.precision(), lattice.boundary(),
+                                   LayoutRequest{.slices = lattice.slices()});
+}
+
+}  // namespace
+
+int EigenProjector::vectors_in_doubles(int modes, int components, Precision stored, int slices, ModesMemory where) {
+  const int block = block_for(modes, slices), vectors = vectors_for(modes, slices), tile = Basis::tile_for(block, slices);
+  const auto of = [tile](std::size_t fields) { return static_cast<int>(fields) * tile; };
+  const bool streams = where == ModesMemory::streamed;
+  // Fields of a task that are copied for it, and those of the next, which arrive meanwhile.
+  const int held =
+      basis_in_doubles(streams ? std::min(vectors, of(2 * Basis::streamed_together)) : vectors, block, components, stored, slices);
+  // One wide field is among these.
+  const int wide = std::min(of(streams ? Basis::streamed_together : Basis::widened_together), vectors) - tile;
+  return held + (stored == Precision::double_ ? 0 : std::max(0, wide));
+}
+
+EigenProjector::EigenProjector(const LatticePointer& lattice, int parity, int components, std::vector<double> values, Precision stored,
+                               ModesMemory where)
     : values_(std::move(values)),
-      basis_(lattice, parity, components, block_for(modes(), lattice->slices()), vectors_for(modes(), lattice->slices()), stored) {}
+      lattice_(lattice),
+      where_(where),
+      basis_(where == ModesMemory::on_cpus ? on_cpus(*lattice) : lattice, parity, components, block_for(modes(), lattice->slices()),
+             vectors_for(modes(), lattice->slices()), stored, where == ModesMemory::streamed) {}
 
 void EigenProjector::add(std::span<const HostField> vectors) {
   const int fields = static_cast<int>(vectors.size()), n = fields / basis_.lattice()->slices();
@@ -38,32 +85,17 @@ void EigenProjector::add(std::span<const HostField> vectors) {
   if (basis_.count() >= modes()) make_groups();
 }
 
-/// How many fields of the basis a task reads at most.
-std::size_t EigenProjector::most_fields() const {
-  if (basis_.stored() != basis_.lattice()->precision()) return 1;  // they are made wide one at a time
-  // A GPU whose memory is full must have room for all of them, and for those of the next task.
-  const runtime::Session& session = runtime::Session::current();
-  double room = 8.0 * (1 << 30);  // enough
-  for (int gpu = 0; gpu < session.gpu_count(); ++gpu) room = std::min(room, static_cast<double>(session.device_memory(gpu)) / 4);
-  double bytes = 0;  // of one field
-  for (const int b : basis_.lattice()->local_blocks()) bytes += basis_.tiles()[0].block_bytes(b) / std::max(1, session.gpu_count());
-  return static_cast<std::size_t>(std::clamp(room / bytes, 1.0, static_cast<double>(blas::most_tiles)));
-}
-
 void EigenProjector::make_groups() {
   const std::vector<Field>& fields = basis_.tiles();
   const auto room = static_cast<std::size_t>(fields[0].vectors());
-  std::size_t groups = (fields.size() + most_fields() - 1) / most_fields();
-  // Each has sums over ranks, which may have other parts and GPUs.
-  if (basis_.lattice()->decomposition().is_distributed())
-    groups = static_cast<std::size_t>(runtime::mpi::Job::current().combined(std::uint64_t{groups}, runtime::mpi::Combine::maximum));
+  const std::size_t groups = (fields.size() + basis_.fields_together() - 1) / basis_.fields_together();
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t first = fields.size() * g / groups, end = fields.size() * (g + 1) / groups, first_mode = first * room,
                       count = std::min(end * room, values_.size()) - first_mode;
     Group& group = groups_.emplace_back(Group{first, end - first, static_cast<int>(count), runtime::Handle(2 * count * sizeof(double))});
     std::vector<double> scales;
-    for (std::size_t i = first; i < end; ++i) {
-      const std::vector<double> of_field = blas::scales_of(basis_.wide(fields[i]));
+    for (const Field* field : vectors_of(group).fields) {
+      const std::vector<double> of_field = blas::scales_of(*field);
       scales.insert(scales.end(), of_field.begin(), of_field.end());
     }
     const runtime::HostView<double> view(group.numbers, runtime::HostAccess::overwrite);
@@ -73,14 +105,23 @@ void EigenProjector::make_groups() {
 }
 
 blas::VectorsInTiles EigenProjector::vectors_of(const Group& group) const {
-  blas::VectorsInTiles vectors{{}, group.modes};
-  for (std::size_t i = group.first; i < group.first + group.fields; ++i) vectors.fields.push_back(&basis_.wide(basis_.tiles()[i]));
-  return vectors;
+  return {basis_.wide(std::span(basis_.tiles()).subspan(group.first, group.fields)), group.modes};
 }
 
 void EigenProjector::apply(const Field& out, const Field& in, const PerVector& shifts, bool exact) const {
   if (groups_.empty()) throw ShapeError("EigenProjector::apply", "eigenvectors are missing");
   if (in.vectors() != out.vectors() && in.vectors() != 1) throw ShapeError("EigenProjector::apply", "fields of other numbers of vectors");
+  if (where_ != ModesMemory::on_cpus) return project(out, in, shifts, exact);
+  const std::shared_ptr<runtime::HandlePool> pool = runtime::HandlePool::in_use();
+  const runtime::HandlePool::Use pooled(pool ? pool : pool_);
+  const Field here(basis_.lattice(), in.parity(), in.components(), in.vectors()),
+      result(basis_.lattice(), out.parity(), out.components(), out.vectors());
+  transfer::convert(here, in);
+  project(result, here, shifts, exact);
+  transfer::convert(out, result);
+}
+
+void EigenProjector::project(const Field& out, const Field& in, const PerVector& shifts, bool exact) const {
   if (exact) {
     const SmallMatrix c = basis_.products(in);
     SmallMatrix weighted = SmallMatrix::Zero(basis_.count(), out.vectors());
@@ -98,10 +139,11 @@ void EigenProjector::apply(const Field& out, const Field& in, const PerVector& s
   const runtime::Handle scales(static_cast<std::size_t>(n) * sizeof(double));
   const runtime::PartialSums magnitudes(blocks, 2 * n);
   blas::submit_scales(scales, in, magnitudes);
+  // From the last group back: the sums begin with those that are on the device still, where not all are.
   std::deque<runtime::PartialSums> products;
-  for (const Group& group : groups_) {
-    products.emplace_back(blocks, 2 * group.modes * n);
-    blas::rounded_products(vectors_of(group), group.numbers, in, scales, products.back());
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    products.emplace_front(blocks, 2 * group->modes * n);
+    blas::rounded_products(vectors_of(*group), group->numbers, in, scales, products.front());
   }
   std::deque<runtime::Handle> coefficients;
   for (std::size_t g = 0; g < groups_.size(); ++g) {

@@ -71,11 +71,12 @@ PerVector rayleigh_quotients(const Field& image, const Field& v) {
   return for_each_vector(static_cast<std::size_t>(n), [&](std::size_t i) { return dots[i] / norms[i]; });
 }
 
-/// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones. The sum of both V^+ w.
+/// w <- w - V V^+ w, twice: once leaves what rounding in long components is of short ones, and what rounded vectors leave. The sum of both
+/// V^+ w.
 SmallMatrix orthogonalise(const Basis& basis, const Field& w) {
   SmallMatrix total = SmallMatrix::Zero(basis.count(), w.vectors());
   for (int pass = 0; pass < 2 && basis.count() > 0; ++pass) {
-    const SmallMatrix c = basis.products(w);
+    const SmallMatrix c = pass == 0 ? basis.rough_products(w) : basis.products(w);
     basis.add(w, -c);
     total += c;
   }

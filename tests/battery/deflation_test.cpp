@@ -1,12 +1,14 @@
 // Deflated solves: fewer iterations, true residuals, the same bits for every cut and number of right-hand sides, in every precision.
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/eigen_support.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace deflation_test {
 
@@ -36,8 +38,8 @@ Modes modes_of(const runtime::Decomposition& decomposition, const Action& action
   return {std::move(result), battery::extracted(lanczos, count), (*a).parity(), a.mass()};
 }
 
-void deflate(Solver& solver, const Modes& modes, Precision stored = Precision::double_) {
-  solver.set_projector(battery::projector_of(modes.result, modes.vectors, modes.parity, solver.lattice(), stored), modes.mass);
+void deflate(Solver& solver, const Modes& modes, Precision stored = Precision::double_, ModesMemory where = ModesMemory::device) {
+  solver.set_projector(battery::projector_of(modes.result, modes.vectors, modes.parity, solver.lattice(), stored, where), modes.mass);
 }
 
 /// Near-zero modes of smooth links: one for each taste and colour, which a light quark's solve has to find.
@@ -166,6 +168,44 @@ TEST_CASE("Wilson: modes of Mh^+ Mh deflate every solver, and no other kappa") {
       CHECK_THROWS_WITH(deflated.solve(source, 0.12, after),
                         doctest::Contains("deflate: eigenvectors of the operator with mass (or kappa) 0.1275 do not serve 0.12"));
     }
+}
+
+TEST_CASE("deflated solves have the same bits under every policy, cut or whole, wherever the modes are") {
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 4, 8, 8};
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(extents, seed + 30, 0.1), battery::naik_weight);
+  const staggered::Action action(links);
+  const std::vector<HostField> sources = battery::random_vectors(extents, 3, seed + 31);
+  const std::vector<double> masses(3, 0.01);
+  Modes known;
+  {
+    const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    known = modes_of(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), action, 24);
+  }
+  for (const Precision precision : precisions) {
+    const auto solve = [&](const Coord& blocks, int owners, ModesMemory where) {
+      Solver solver(runtime::Decomposition(extents, blocks, owners), action, battery::staggered_settings("cg", precision));
+      deflate(solver, known, precision, where);
+      return battery::solve_together(solver, sources, masses);
+    };
+    StaggeredOutcome expected;
+    {
+      const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+      expected = solve({1, 1, 1, 1}, 1, ModesMemory::device);
+    }
+    const Coord blocks{1, 1, 2, 2};
+    for (const std::string& policy : runtime::policy_names()) {
+      const runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
+      for (const ModesMemory where : {ModesMemory::device, ModesMemory::streamed, ModesMemory::on_cpus}) {
+        INFO(name_of(precision) << ", " << policy << ", modes " << describe(where));
+        const StaggeredOutcome outcome = solve(blocks, 2, where);
+        for (std::size_t v = 0; v < sources.size(); ++v) {
+          CHECK(outcome.results[v].converged());
+          battery::check_same_bits(outcome, v, expected, v);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace deflation_test

@@ -217,7 +217,7 @@ TEST_CASE("solves for domain wall that begin with modes from a file take fewer i
       const SolverSettings settings{.solver = "cgnr", .tolerance = 1e-10, .precision = precision, .tune = false};
       const auto solve = [&](const runtime::Decomposition& on, std::size_t together, bool deflated, std::vector<HostField>& solutions) {
         Solver solver(on, action, settings);
-        if (deflated) solver.set_projector(app::load_projector(path, "any problem", solver.lattice()), w.mass);
+        if (deflated) solver.set_projector(app::load_projector(path, "any problem", solver.lattice(), ModesMemory::device), w.mass);
         solutions.assign(together, HostField(components, lattice));
         return solver.solve({sources.data(), together}, std::vector<double>(together, w.mass), solutions);
       };

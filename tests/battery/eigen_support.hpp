@@ -69,8 +69,9 @@ std::vector<HostField> extracted(const Vectors& from, int count) {
 
 /// A projector of the first modes, for a solver.
 inline std::shared_ptr<const Projector> projector_of(const EigenResult& result, std::span<const HostField> vectors, int parity,
-                                                     const LatticePointer& lattice, Precision stored = Precision::double_) {
-  const auto projector = std::make_shared<EigenProjector>(lattice, parity, vectors[0].components, result.values, stored);
+                                                     const LatticePointer& lattice, Precision stored = Precision::double_,
+                                                     ModesMemory where = ModesMemory::device) {
+  const auto projector = std::make_shared<EigenProjector>(lattice, parity, vectors[0].components, result.values, stored, where);
   const std::size_t modes = result.values.size(), block = static_cast<std::size_t>(EigenProjector::block_for(projector->modes()));
   for (std::size_t first = 0; first < modes; first += block) projector->add(vectors.subspan(first, std::min(block, modes - first)));
   return projector;

@@ -3,6 +3,7 @@
 #include "codelets/field/projection.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/session.hpp"
+#include "solvers/eigen/eigen_projector.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace quarkstar::projection_testing {
@@ -18,10 +20,10 @@ namespace quarkstar::projection_testing {
 inline constexpr Coord extents{4, 4, 6, 4};
 
 /// Vectors of many magnitudes, as those of a source near a point, and of numbers alike.
-inline std::vector<HostField> random_fields(int components, int n, std::mt19937_64& random) {
+inline std::vector<HostField> random_fields(int components, int n, std::mt19937_64& random, const Coord& lattice = extents) {
   std::normal_distribution<double> number;
   std::uniform_int_distribution<int> exponent(-40, 40), kind(0, 2);
-  std::vector<HostField> fields(static_cast<std::size_t>(n), HostField(components, extents));
+  std::vector<HostField> fields(static_cast<std::size_t>(n), HostField(components, lattice));
   for (HostField& field : fields) {
     const double size = std::ldexp(1.0, exponent(random));
     const int of_field = kind(random);
@@ -46,15 +48,16 @@ struct Outcome {
 inline Outcome compute(const std::vector<HostField>& a, const std::vector<HostField>& b, int room, const Coord& cut,
                        std::optional<int> most_lanes, int vectors, int gpus = 0) {
   const int workers = static_cast<int>(volume(cut) > 1 ? 2 : 1), components = a[0].components;
+  const Coord lattice_extents = a[0].extents;
   runtime::Session session({.cpu_workers = workers, .threads_per_worker = workers == 1 ? 3 : 1, .cuda_workers = gpus});
-  const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, cut, session.block_owners()), Precision::double_,
+  const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(lattice_extents, cut, session.block_owners()), Precision::double_,
                                                  antiperiodic_in_time, LayoutRequest{.most_lanes = most_lanes});
   const int count = static_cast<int>(a.size()), n = static_cast<int>(b.size()), blocks = static_cast<int>(volume(cut));
   Outcome outcome;
   std::vector<Field> fields;
   blas::VectorsInTiles tiles{{}, count};
   for (int first = 0; first < count; first += room) {
-    std::vector<HostField> some(static_cast<std::size_t>(room), HostField(components, extents));
+    std::vector<HostField> some(static_cast<std::size_t>(room), HostField(components, lattice_extents));
     std::copy(a.begin() + first, a.begin() + std::min(first + room, count), some.begin());
     transfer::load(fields.emplace_back(lattice, 0, components, room), some);
     session.wait_all();
@@ -81,7 +84,7 @@ inline Outcome compute(const std::vector<HostField>& a, const std::vector<HostFi
   blas::submit_coefficients(coefficients, products, modes, count, scales, n, vectors, shifts, 0);
   const auto result = [&](const Field* base) {
     blas::combine(out, base, tiles, coefficients);
-    std::vector<HostField> host(static_cast<std::size_t>(vectors), HostField(components, extents));
+    std::vector<HostField> host(static_cast<std::size_t>(vectors), HostField(components, lattice_extents));
     transfer::store(host, out);
     session.wait_all();
     return host;
@@ -93,6 +96,31 @@ inline Outcome compute(const std::vector<HostField>& a, const std::vector<HostFi
   const runtime::HostView<runtime::ComplexScalar> view(coefficients);
   outcome.coefficients.assign(view.get(), view.get() + count * vectors);
   return outcome;
+}
+
+/// What a projector of such modes makes of right-hand sides, in the third of three passes: on a GPU the second one is captured, the third
+/// one replayed.
+inline std::vector<HostField> projected(const runtime::SessionOptions& options, const Coord& cut, const std::vector<HostField>& modes,
+                                        const std::vector<HostField>& rhs, Precision stored = Precision::double_,
+                                        ModesMemory where = ModesMemory::device) {
+  runtime::Session session(options);
+  const Coord whole = modes[0].extents;
+  const auto lattice =
+      std::make_shared<Lattice>(runtime::Decomposition(whole, cut, session.block_owners()), Precision::double_, antiperiodic_in_time);
+  const int components = modes[0].components, n = static_cast<int>(rhs.size()), count = static_cast<int>(modes.size());
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(1e-3 * (i + 1));
+  EigenProjector projector(lattice, 0, components, values, stored, where);
+  for (int first = 0; first < count; first += EigenProjector::block_for(count))
+    projector.add(std::span(modes).subspan(static_cast<std::size_t>(first),
+                                           static_cast<std::size_t>(std::min(EigenProjector::block_for(count), count - first))));
+  const Field in(lattice, 0, components, n), out(lattice, 0, components, n);
+  transfer::load(in, rhs);
+  for (int pass = 0; pass < 3; ++pass) projector.apply(out, in, {});
+  std::vector<HostField> result(rhs.size(), HostField(components, whole));
+  transfer::store(result, out);
+  session.wait_all();
+  return result;
 }
 
 inline bool same(const std::vector<runtime::ComplexScalar>& a, const std::vector<runtime::ComplexScalar>& b) {
