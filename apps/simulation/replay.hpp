@@ -27,8 +27,8 @@ struct ReplayGraph {
 /// Reads a file. Throws Error(input) naming it where it is no such graph, Error(environment) where it cannot be read.
 ReplayGraph read_graph(const std::string& path);
 
-/// As many groups of right-hand sides in flight as a graph of one would be: copies of it, task by task in turn, each with owners and data of
-/// its own but for data that nobody writes, on a lattice of `volume` times as many sites: bytes of data beyond 64 KiB, and what tasks on
+/// As many groups of right-hand sides in flight as a graph of one would be: copies of it, task by task in turn, each with owners and data
+/// of its own but for data that nobody writes, on a lattice of `volume` times as many sites: bytes of data beyond 64 KiB, and what tasks on
 /// them cost, grow by that.
 ReplayGraph in_groups(const ReplayGraph& graph, int groups, double volume);
 
@@ -40,7 +40,8 @@ struct Replayed {
 
 /// Submits the tasks in their order, with their data; what each takes, and who can run it, follows from its codelet's name and its cost, as
 /// in every simulation. Owners are those of the graph, spread evenly over the workers that own blocks here. Data are at first in the memory
-/// of the owner who is the first to use them, those that nobody writes in the memories of all who do; what one owner writes and another one reads is copied as faces are. Refreshes are not due.
+/// of the owner who is the first to use them, those that nobody writes in the memories of all who do; what one owner writes and another one
+/// reads is copied as faces are. Refreshes are not due.
 Replayed replay(const ReplayGraph& graph, runtime::Session& session);
 
 }  // namespace quarkstar::app
