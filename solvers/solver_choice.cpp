@@ -88,11 +88,12 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   return 1;
 }
 
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors, int slices) {
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
   // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
-  if (components == spinor_components && slices == 1) return 1;
+  // With slices in lanes only kernels were timed (docs/results/2026-12-01-h200-slices-in-lanes.md), not solves.
+  if (components == spinor_components) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
-  return most_vectors_in_lanes(components, settings, vectors, slices);
+  return most_vectors_in_lanes(components, settings, vectors);
 }
 
 void require_recyclable(const SolverSettings& settings, bool hermitian) {

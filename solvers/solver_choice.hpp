@@ -24,7 +24,7 @@ const NamedKrylovSolver& shifted_solver();
 /// All ranks must call.
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors, int slices = 1);
 /// How many should be: where a solve is faster with them. All ranks must call.
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors, int slices = 1);
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
 
 /// Throws Error(input) naming `recycle` where modes are to be gathered and the solver that the settings name gathers none, or multigrid
 /// leaves none.

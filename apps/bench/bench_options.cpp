@@ -115,8 +115,7 @@ arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAcce
 }
 
 int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
-  if (!options.vectors_in_lanes)
-    return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1}, action.slices());
+  if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
   SolverSettings possible = settings;
   if (action.components() == colour_components) possible.precision = Precision::single;  // in half precision it can be, but is not chosen
   const int most = most_vectors_in_lanes(action.components(), possible, {&vectors, 1}, action.slices());

@@ -120,9 +120,8 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
                           [this](const std::string& where) { begun_with_ = where; });
   const std::string modes = deflation_file(run_.config);
   const bool deflates = !modes.empty();  // projectors have lanes of sites
-  const Speed speed{
-      .vectors = *std::max_element(numbers_.begin(), numbers_.end()),
-      .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_, operator_.action->slices())};
+  const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
+                    .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
   solvers_[island].reset();
   solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
   if (!runtime::Turns::taken() && run_.islands.size() == 1) run_.session.wait_all();  // else links go to all islands together

@@ -13,6 +13,30 @@ __device__ __forceinline__ void prefetch_to_l2([[maybe_unused]] const void* p, [
 #endif
 }
 
+/// What a block has in shared memory behind its tiles: hops, where threads need those of others, else what stands beside them, and the
+/// matrix of a dense product. Both, for which L1 has less room, are 3 to 8 % slower than the latter from L2 (one H200).
+struct SharedSlices {
+  bool hops, beside, matrix;
+  template <class F>
+  QUARKSTAR_HD explicit SharedSlices(const domain_wall::Products<F>& products)
+      : hops(needs_others(products.first) || needs_others(products.second)),
+        beside(!hops && (products.first.field != nullptr || products.second.field != nullptr)),
+        matrix(products.first.form == domain_wall::Form::dense) {}
+
+ private:
+  template <class F>
+  static QUARKSTAR_HD bool needs_others(const domain_wall::Product<F>& product) {
+    return product.field == nullptr && (product.form == domain_wall::Form::dense || product.form == domain_wall::Form::neighbours);
+  }
+};
+
+/// A spinor in registers, as a reader.
+template <class V>
+struct OwnSpinor {
+  const site::Complex<V> (&z)[domain_wall::components];
+  __device__ __forceinline__ const site::Complex<V>& component(int c) const { return z[c]; }
+};
+
 /// A block: L threads for each site of a tile, of one right-hand side. The blocks of a site's right-hand sides follow each other. Where
 /// sums are taken the summands take the place of the slices.
 template <class F, int L, int Reals, unsigned Edged>
@@ -28,20 +52,21 @@ __global__ void __launch_bounds__(tile_sites<F, L>* L, 1)
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
-  unsigned char* const behind = dynamic + sizeof(OfTiles);
-  const Slices shared(behind);
   const domain_wall::Products<F>& products = a.epilogue;
   const int n = products.vectors, slice = static_cast<int>(threadIdx.x) % L, vector = static_cast<int>(blockIdx.x % n);
   if (const std::int32_t* left_out = obedience.left_out(status); left_out != nullptr && left_out[vector] != 0) return;
+  const SharedSlices has(products);
+  unsigned char* const behind = dynamic + sizeof(OfTiles);
+  const Slices shared(behind);
+  auto* const matrix = reinterpret_cast<F*>(behind + Slices::bytes);
   const F* const beside = products.first.field != nullptr ? products.first.field : products.second.field;
-  const bool dense = products.first.form == Form::dense;
-  if (dense) shared.bring_matrix(products.first, vector);
+  if (has.matrix) Slices::bring_matrix(matrix, products.first, vector);
   const auto at_site = [&](std::uint32_t i, const F* links, const auto& entries_of) {
     const bool there = i < sites;
     const std::size_t outer = outer_site(a, there ? i : sites - 1);
     const std::size_t at = (outer * n + vector) * (spinor_words<F> * L);
-    // What stands beside the hops comes to L2 during these (one H200, 32^4: 6 to 10 % faster).
-    if (slice == 0 && there && beside != nullptr) prefetch_to_l2(beside + at, spinor_words<F> * L * sizeof(F));
+    if (there && has.beside) shared.bring(beside + at);
+    else if (there && beside != nullptr && slice == 0) prefetch_to_l2(beside + at, spinor_words<F> * L * sizeof(F));
     site::Complex<V> z[domain_wall::components];
     if (there) {
       CudaNeighbours<F, L, Edged, true, LinksOfSite<F, Reals>, 0, true> neighbours{
@@ -50,19 +75,22 @@ __global__ void __launch_bounds__(tile_sites<F, L>* L, 1)
       neighbours.hopping_term(r);
       site::unroll<domain_wall::components>([&](auto c) { z[c] = r[c / 3][c % 3]; });
       stencil::LinearEpilogue::apply(z, a, SiteOfThread<F, 24, true>{a.x + at, outer, vector * L + slice, L, slice, 1, 0});
-      shared.store(z);
+      if (has.hops) shared.store(z);
     }
+    if (has.beside) wait_for_own_copies();
     shared.meet();
-    if (dense) shared.multiply(z);
     domain_wall::Summands<V> summands;
     if (there) {
+      site::Complex<V> hops[domain_wall::components];
+      site::unroll<domain_wall::components>([&](auto c) { hops[c] = z[c]; });
       const auto add = [&](bool is_first, const domain_wall::Product<F>& product) {
-        if (product.field != nullptr)
-          domain_wall::add_sparse(z, is_first, product, vector, slice, L,
-                                  [&](int other) { return SpinorOfSlice<F, true>(product.field + at, L, other); });
-        else domain_wall::add_sparse(z, is_first, product, vector, slice, L, shared);
+        const auto add_of = [&](auto&& at_slice) { domain_wall::add_sparse(z, is_first, product, vector, slice, L, at_slice); };
+        if (product.field != nullptr && !has.beside) add_of([&](int other) { return SpinorOfSlice<F, true>(beside + at, L, other); });
+        else if (product.field == nullptr && !has.hops) add_of([&](int) { return OwnSpinor<V>{hops}; });
+        else add_of(shared);
       };
-      if (!dense) add(true, products.first);
+      if (has.matrix) shared.multiply(z, matrix);
+      else add(true, products.first);
       if (products.second.form != Form::none) add(false, products.second);
       store_slice<F, true>(a.out + at, L, slice, z);
       if (a.sums.norm) summands.add_norm(z);
@@ -87,9 +115,13 @@ void launch_slice_hopping_in_lanes(const wilson::KernelChoice& choice, const wil
     if (arguments.epilogue.slices != slices || choice.link_reals != reals || edged != (directions != no_directions)) return;
     started = true;
     using Slices = SlicesOfSites<F, slices, tile_sites<F, slices>>;
+    const SharedSlices has(arguments.epilogue);
+    const std::size_t of_sums = sizeof(F) * static_cast<std::size_t>(arguments.sums.count(1) * Slices::threads),
+                      of_slices = (has.hops || has.beside ? Slices::bytes : 0) + (has.matrix ? Slices::bytes_of_matrix : 0),
+                      behind = std::max(of_sums, of_slices);
     const Marches marches(count, tile_sites<F, slices>);
     runtime::launch_with_shared_memory(
-        slice_hopping_in_lanes_kernel<F, slices, reals, directions>, sizeof(Tiles<F, slices, reals>) + Slices::bytes,
+        slice_hopping_in_lanes_kernel<F, slices, reals, directions>, sizeof(Tiles<F, slices, reals>) + behind,
         count * arguments.vectors >= runtime::least_overlapping, marches.blocks * static_cast<unsigned>(arguments.epilogue.vectors),
         static_cast<unsigned>(Slices::threads), stream, arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count),
         marches.tiles, status, obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);

@@ -57,14 +57,15 @@ __global__ void __launch_bounds__(L* sites_in_lanes<L>)
   site::Complex<Lane<Real<F>>> z[domain_wall::components];
   if (a.product.form == Form::dense) {
     const Slices shared(memory);
-    shared.bring_matrix(a.product, vector);
+    auto* const matrix = reinterpret_cast<Real<F>*>(memory + Slices::bytes);
+    Slices::bring_matrix(matrix, a.product, vector);
     if (i < sites) {
       const auto own = read(slice);
       site::unroll<domain_wall::components>([&](auto c) { z[c] = own.component(c); });
       shared.store(z);
     }
     __syncthreads();
-    shared.multiply(z);
+    shared.multiply(z, matrix);
   } else if (i < sites) {
     domain_wall::add_sparse(z, true, a.product, vector, slice, L, read);
   }
@@ -77,9 +78,10 @@ void launch_slices_in_lanes(const SliceArguments<F>& arguments, std::int64_t sit
   const auto launch = [&](auto slices) {
     if (arguments.slices != slices) return;
     constexpr int of_block = sites_in_lanes<slices>;
+    using Slices = SlicesOfSites<F, slices, of_block>;
     const bool dense = arguments.product.form == Form::dense;
     runtime::launch_with_shared_memory(
-        slices_in_lanes_kernel<F, slices>, dense ? SlicesOfSites<F, slices, of_block>::bytes : 0, false,
+        slices_in_lanes_kernel<F, slices>, dense ? Slices::bytes + Slices::bytes_of_matrix : 0, false,
         dim3(static_cast<unsigned>((sites + of_block - 1) / of_block), static_cast<unsigned>(arguments.vectors)),
         static_cast<unsigned>(slices * of_block), stream, arguments, static_cast<std::uint32_t>(sites), status, obedience);
   };

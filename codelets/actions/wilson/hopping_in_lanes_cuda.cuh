@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
-  __shared__ __align__(16) F exchange[3 * at_a_time * G];
+  auto* const exchange = reinterpret_cast<F*>(dynamic + sizeof(OfTiles));  // where sums are taken: L1 has the room else
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
   const std::int32_t* left_out = obedience.left_out(status);
@@ -146,12 +146,13 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
     started = true;
     constexpr std::int64_t at_a_time = tile_sites<F, of_group>;
     const Marches marches(count, at_a_time);
-    runtime::launch_with_shared_memory(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>, sizeof(Tiles<F, of_group, reals>),
-                                       count * arguments.vectors >= runtime::least_overlapping,
-                                       marches.blocks * static_cast<unsigned>(groups), static_cast<unsigned>(at_a_time * of_group), stream,
-                                       arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count),
-                                       static_cast<std::uint32_t>(groups), marches.tiles, status, obedience,
-                                       arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
+    runtime::launch_with_shared_memory(
+        hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>,
+        sizeof(Tiles<F, of_group, reals>) + sizeof(F) * static_cast<std::size_t>(arguments.sums.count(1) * at_a_time * of_group),
+        count * arguments.vectors >= runtime::least_overlapping, marches.blocks * static_cast<unsigned>(groups),
+        static_cast<unsigned>(at_a_time * of_group), stream, arguments, static_cast<Real<F>>(choice.sign),
+        static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups), marches.tiles, status, obedience,
+        arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
