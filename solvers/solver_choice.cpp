@@ -64,7 +64,7 @@ const NamedKrylovSolver& conjugate_gradients(bool hermitian) {
 
 const NamedKrylovSolver& shifted_solver() { return *std::ranges::find_if(krylov_solvers(), &NamedKrylovSolver::shifted); }
 
-int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors) {
+int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors, int slices) {
   if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
@@ -75,6 +75,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   const auto fill = [&](int lanes) { return std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }); };
   if (spinors) {
     if (settings.link_reals == 8 || settings.precision == Precision::half) return 1;
+    if (slices > 1) return slices == 16 || slices == 12 || slices == 8 ? slices : 1;
     for (const int lanes : {16, 12, 8})
       if (fill(lanes)) return lanes;
     return 1;
@@ -89,6 +90,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
 
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
   // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
+  // With slices in lanes only kernels were timed (docs/results/2026-12-01-h200-slices-in-lanes.md), not solves.
   if (components == spinor_components) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   return most_vectors_in_lanes(components, settings, vectors);

@@ -118,9 +118,9 @@ int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const
   if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
   SolverSettings possible = settings;
   if (action.components() == colour_components) possible.precision = Precision::single;  // in half precision it can be, but is not chosen
-  const int most = most_vectors_in_lanes(action.components(), possible, {&vectors, 1});
+  const int most = most_vectors_in_lanes(action.components(), possible, {&vectors, 1}, action.slices());
   const int wanted = *options.vectors_in_lanes;
-  if (wanted > most || vectors % wanted != 0)
+  if (action.slices() > 1 ? wanted != 1 && wanted != most : wanted > most || vectors % wanted != 0)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
                 action.components() == spinor_components
                     ? "give --nrhs of whole groups, --links 18 or 12, --precision single and --devices cuda"
@@ -229,7 +229,8 @@ void add_operator_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& 
   for (const Setting& setting : run_settings())
     if (is_operator_setting(setting.key)) add_setting_flag(command, setting, options->settings);
   std::vector<std::string> usual;
-  for (const ActionKind* kind : action_kinds()) usual.push_back(fmt::format("{} --{} {:g}", kind->name, kind->mass_key, kind->bench_mass.usual));
+  for (const ActionKind* kind : action_kinds())
+    usual.push_back(fmt::format("{} --{} {:g}", kind->name, kind->mass_key, kind->bench_mass.usual));
   command.footer(fmt::format("Links are those of a hot configuration, and without a flag: {}.", fmt::join(usual, ", ")));
 }
 
@@ -248,8 +249,8 @@ void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
   command
       .add_option("--vectors-in-lanes", options->vectors_in_lanes,
-                  "Staggered on CPUs, Wilson on GPUs: right-hand sides that lie in lanes: 16, 12 (Wilson), 8, or 1: sites do "
-                  "(default: as a solve has them)")
+                  "Staggered on CPUs, Wilson on GPUs: right-hand sides that lie in lanes: 16, 12 (Wilson), 8, or 1: sites do; domain "
+                  "wall and moebius on GPUs: all slices, or 1 (default: as a solve has them)")
       ->check(CLI::IsMember({1, 8, 12, 16}));
 }
 

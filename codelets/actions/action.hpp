@@ -38,6 +38,8 @@ class Action {
   virtual ~Action() = default;
   /// Of the vectors it acts on.
   virtual int components() const = 0;
+  /// Of a fifth dimension; 1: there is none.
+  virtual int slices() const { return 1; }
   /// Whether the even-odd system is hermitian and positive.
   virtual bool is_hermitian() const = 0;
   /// How the kernels for so many vectors are launched without a measurement.

@@ -4,7 +4,7 @@
 #include "codelets/contract/contract_kernels.hpp"
 #include "codelets/contract/contraction.hpp"
 #include "codelets/contract/phases.hpp"
-#include "codelets/field/convert_site.hpp"
+#include "codelets/field/places_of.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
@@ -90,7 +90,7 @@ Arguments arguments_of(const FullField& columns, std::span<const int> vectors, c
                        const Coord& source) {
   const Field& field = columns.even;
   const Lattice& lattice = *field.lattice();
-  const VectorPlaces places{field.vectors(), lattice.lanes().lanes, lattice.vectors_in_lanes(), field.chunked() ? 1 : 0};
+  const VectorPlaces places = places_of(field);
   const int words = field.reals(), width = places.width();
   auto a = runtime::blank<Arguments>();
   a.shape = block.shape();

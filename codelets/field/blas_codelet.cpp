@@ -143,7 +143,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
   if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = first.lanes();
-  task.vectors_in_lanes = lattice.vectors_in_lanes();
+  task.vectors_in_lanes = first.vectors_in_lanes();
   task.chunked = first.chunked();
   task.first_sum = first_sum;
   task.has_state = guard.state != nullptr;

@@ -7,14 +7,13 @@ namespace quarkstar {
 Field::Field(LatticePointer lattice, int parity, int components, int vectors)
     : lattice_(std::move(lattice)), parity_(parity), components_(components), vectors_(vectors) {
   if (vectors < 1 || vectors * lattice_->slices() > most_vectors) throw ShapeError("Field", "a number of vectors outside of 1..32");
-  if (lattice_->slices() > 1 && (components != spinor_components || lattice_->vectors_in_lanes() > 1))
-    throw ShapeError("Field", "slices of a fifth dimension have spinors, and lanes of sites");
+  if (lattice_->slices() > 1 && components != spinor_components) throw ShapeError("Field", "slices of a fifth dimension have spinors");
   if (components != spinor_components && components != colour_components && !is_coarse(components))
     throw ShapeError("Field", "neither spinors nor colour vectors nor coarse vectors: there are no kernels for them");
   if (is_coarse(components) &&
       (lattice_->lanes().lanes > 1 || lattice_->vectors_in_lanes() > 1 || lattice_->precision() == Precision::half))
     throw ShapeError("Field", "coarse vectors are on lattices with one lane, in single or double precision");
-  if (const int lanes = lattice_->vectors_in_lanes(); lanes > 1) {
+  if (const int lanes = vectors_in_lanes(); lanes > 1) {
     const bool on_gpus = lattice_->chunked();
     if (components != (on_gpus ? spinor_components : colour_components) || (!on_gpus && runtime::Session::current().gpu_count() > 0))
       throw ShapeError("Field", "vectors in lanes are colour vectors on CPUs, or spinors on GPUs");

@@ -25,7 +25,8 @@ inline constexpr int both_parities = 2;
 /// precision [unit][lane] comes before the chunks. Coarse vectors, on lattices with one lane of sites, are [outer site][group of 8
 /// components][vector] [re, im][component of the group]: a group is what elsewhere is an outer site of one component. On lattices with L
 /// slices of a fifth dimension a vector has a spinor on each: [outer site][slice][vector][component][re, im][lane], and a slice is to
-/// vector operations what elsewhere is an outer site, to hops L n vectors.
+/// vector operations what elsewhere is an outer site, to hops L n vectors. With the slices in lanes (Lattice::slices_in_lanes()) that is
+/// [site][vector][component][re, im][slice], and a slice is to vector operations what elsewhere is a lane.
 class Field {
  public:
   /// Throws ShapeError unless 1 <= vectors <= most_vectors over the slices, for coarse vectors where lanes are of sites or of vectors, and
@@ -41,18 +42,24 @@ class Field {
   int vectors() const { return vectors_; }
   /// On all slices: s n + v is slice s of vector v.
   int site_vectors() const { return lattice_->slices() * vectors_; }
-  /// Lanes of an outer site, each with the same words: of sites, or of components.
-  int lanes() const { return is_coarse(components_) ? coarse_lanes : lattice_->lanes().lanes; }
-  /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, else lanes() and n, times the slices.
-  int width() const { return lattice_->vectors_in_lanes() * lanes(); }
+  /// Lanes of an outer site, each with the same words: of sites, of components or of slices.
+  int lanes() const {
+    return is_coarse(components_) ? coarse_lanes : lattice_->slices_in_lanes() ? lattice_->slices() : lattice_->lanes().lanes;
+  }
+  /// Lattice::vectors_in_lanes(), of vectors that are not slices.
+  int vectors_in_lanes() const { return lattice_->slices_in_lanes() ? 1 : lattice_->vectors_in_lanes(); }
+  /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, L and n where slices are, else lanes()
+  /// and n, times the slices.
+  int width() const { return vectors_in_lanes() * lanes(); }
   int groups() const { return site_vectors() / lattice_->vectors_in_lanes(); }
   /// Whether its words lie in chunks.
   bool chunked() const { return lattice_->chunked() && components_ == spinor_components; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
-  /// Outer sites of one block (of coarse vectors groups of components, with slices those of each), vectors of all of them, and their bytes.
+  /// Outer sites of one block (of coarse vectors groups of components, with slices that are not in lanes those of each), vectors of all of
+  /// them, and their bytes.
   std::int64_t outer_sites(int b) const {
-    return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->slices() * lattice_->block(b).outer_sites() *
-           (is_coarse(components_) ? components_ / coarse_lanes : 1);
+    return std::int64_t{parity_ == both_parities ? 2 : 1} * (lattice_->slices_in_lanes() ? 1 : lattice_->slices()) *
+           lattice_->block(b).outer_sites() * (is_coarse(components_) ? components_ / coarse_lanes : 1);
   }
   std::int64_t block_vectors(int b) const {
     return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->slices() * lattice_->block(b).outer_sites() *

@@ -25,7 +25,7 @@ struct LayoutRequest {
   Coord tile{};                     ///< wanted extents of a tile of outer sites (BlockShape), 0: no limit; an order in memory, no result
   Coord unit{2, 2, 2, 2};           ///< half a block is a whole number of these along a direction that is split; even. For Schwarz domains
   int vectors_in_lanes = 1;         ///< lanes hold so many vectors instead of sites: 16 or 8 of a colour field on CPUs (8 in double
-                                    ///< precision), 16, 12 or 8 spinors on GPUs
+                                    ///< precision), 16, 12 or 8 spinors on GPUs; with slices all of these, of one vector
   int slices = 1;                   ///< of a fifth dimension: so many spinors are a vector of a site
 };
 

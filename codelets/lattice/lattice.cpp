@@ -20,9 +20,12 @@ std::optional<int> Lattice::only_gpu(const runtime::Decomposition& decomposition
   return runtime::Session::current().worker(0).device;
 }
 
-int Lattice::vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus) {
+int Lattice::vectors_in_lanes_of(Precision precision, const LayoutRequest& layout, bool on_gpus) {
+  const int wanted = layout.vectors_in_lanes;
   if (wanted != 1 && wanted != 8 && wanted != 16 && !(wanted == 12 && on_gpus))
     throw ShapeError("Lattice", "vectors in lanes are 8 or 16, on GPUs also 12");
+  if (wanted != 1 && layout.slices > 1 && (wanted != layout.slices || !on_gpus))
+    throw ShapeError("Lattice", "lanes hold all slices of a vector, on GPUs");
   return precision == Precision::double_ && !on_gpus ? std::min(wanted, 8) : wanted;
 }
 

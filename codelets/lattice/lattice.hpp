@@ -12,14 +12,14 @@ namespace quarkstar {
 class Lattice {
  public:
   /// Throws Error(input) where a cut leaves a block thinner than layout.reach, ShapeError for vectors_in_lanes other than 1, 8 and 16, on
-  /// GPUs also 12.
+  /// GPUs also 12, and with slices for another than that of slices.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary,
           const LayoutRequest& layout = {})
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
         on_gpus_(is_on_gpus(decomposition)),
-        vectors_in_lanes_(vectors_in_lanes_of(precision, layout.vectors_in_lanes, on_gpus_)),
+        vectors_in_lanes_(vectors_in_lanes_of(precision, layout, on_gpus_)),
         slices_(layout.slices),
         lanes_(choose_lane_grid(decomposition, precision, layout)) {
     blocks_.resize(decomposition_.blocks().size());
@@ -39,6 +39,8 @@ class Lattice {
   int vectors_in_lanes() const { return vectors_in_lanes_; }
   /// Of the fifth dimension; 1: there is none.
   int slices() const { return slices_; }
+  /// Whether these are what the lanes hold: all slices of a vector.
+  bool slices_in_lanes() const { return slices_ > 1 && vectors_in_lanes_ > 1; }
   /// All blocks of the lattice, and those of this rank, which alone have a geometry.
   int block_count() const { return decomposition_.count(); }
   const std::vector<int>& local_blocks() const { return decomposition_.local(); }
@@ -53,7 +55,7 @@ class Lattice {
 
  private:
   static bool is_on_gpus(const runtime::Decomposition& decomposition);
-  static int vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus);
+  static int vectors_in_lanes_of(Precision precision, const LayoutRequest& layout, bool on_gpus);
   runtime::Decomposition decomposition_;
   Precision precision_;
   BoundaryAngles boundary_;

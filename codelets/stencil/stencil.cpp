@@ -98,8 +98,13 @@ void Stencil::describe_epilogue(SitesTask& task, const Output& output) const {
   std::copy(mixing.terms.begin(), mixing.terms.end(), task.terms);
   task.of_hops = mixing.of_hops;
   task.has_beside = mixing.beside != nullptr;
-  task.diagonal = output.diagonal;
-  task.scale = output.scale;
+  // With slices in lanes those of a right-hand side follow each other.
+  const int n = lattice_->slices_in_lanes() ? vectors_ / lattice_->slices() : 1;
+  for (int v = 0; v < vectors_; ++v) {
+    const auto to = static_cast<std::size_t>(v % n * (vectors_ / n) + v / n), from = static_cast<std::size_t>(v);
+    task.diagonal[to] = output.diagonal[from];
+    task.scale[to] = output.scale[from];
+  }
   task.numbers = output.epilogue.numbers;
   task.form = output.epilogue.form;
   task.site_fields = static_cast<int>(site_fields_of(output));

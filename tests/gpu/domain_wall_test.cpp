@@ -1,5 +1,5 @@
 // Domain wall and Moebius on a GPU, bit for bit against the CPU's: both Schur complements, their adjoints and sums, solves and their
-// midpoints.
+// midpoints; shifted systems; all with sites in the lanes and with slices in them.
 #include "solvers/solver.hpp"
 #include "tests/battery/domain_wall_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -18,11 +18,13 @@ struct Images {
   std::vector<double> sums;
 };
 Images images(const battery::WallCase& w, const HostGauge& gauge, std::span<const HostField> psi, int n, const battery::HoppingCase& c,
-              Schur schur, bool adjoint) {
+              Schur schur, bool adjoint, int vectors_in_lanes = 1) {
   const runtime::Decomposition decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners());
   const auto prepared =
       domain_wall::Action(gauge, w.parameters())
-          .in_precision(decomposition, {c.precision, c.link_reals, schur, {}, {.most_lanes = c.most_lanes, .measure = false}});
+          .in_precision(
+              decomposition,
+              {c.precision, c.link_reals, schur, {}, {.most_lanes = c.most_lanes, .vectors_in_lanes = vectors_in_lanes, .measure = false}});
   const auto m = prepared->system(n, same_for_all(w.mass));
   const Field in = m->field(), out = m->field();
   transfer::load(in, psi);
@@ -33,6 +35,9 @@ Images images(const battery::WallCase& w, const HostGauge& gauge, std::span<cons
   made.sums = runtime::values_of(m->sums(), 3 * n);
   return made;
 }
+
+/// Whether lanes can hold so many slices.
+bool can_be_in_lanes(int slices) { return slices == 8 || slices == 12 || slices == 16; }
 
 std::vector<battery::WallCase> cases() {
   return {battery::shamir(12),
@@ -76,11 +81,12 @@ TEST_CASE("domain wall on a GPU has the CPU's bits") {
       std::size_t at = 0;
       for_operators([&](Precision precision, Schur schur, bool adjoint) {
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 2, 2, 1}})
-          for (const int most_lanes : {16, 1}) {
+          for (const auto& [most_lanes, in_lanes] : {std::pair{16, 1}, {1, 1}, {16, static_cast<int>(w.b.size())}}) {
+            if (in_lanes > 1 && (!can_be_in_lanes(in_lanes) || precision == Precision::half)) continue;
             const battery::HoppingCase c{subject.lattice, blocks, precision, subject.reals, most_lanes};
             INFO(std::string(w.name) << ", n " << subject.n << std::string(schur == Schur::symmetric ? ", symmetric" : ", asymmetric")
-                                     << std::string(adjoint ? ", adjoint, " : ", ") << c.text());
-            const Images made = images(w, gauge, psi, subject.n, c, schur, adjoint);
+                                     << std::string(adjoint ? ", adjoint, " : ", ") << c.text() << " in lanes " << in_lanes);
+            const Images made = images(w, gauge, psi, subject.n, c, schur, adjoint, in_lanes);
             for (std::size_t i = 0; i < psi.size(); ++i) CHECK(battery::same_bits(made.fields[i], expected[at].fields[i]));
             CHECK(made.sums == expected[at].sums);
           }
@@ -100,10 +106,11 @@ TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
   const std::vector<double> masses{w.mass, 0.3, 0.9};  // they stop one after the other
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     INFO(std::string(name_of(precision)));
-    const auto solve = [&](const Coord& blocks) {
+    const auto solve = [&](const Coord& blocks, int in_lanes = 1) {
       const runtime::Decomposition decomposition(lattice, blocks, runtime::Session::current().block_owners());
       Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
-                    {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false});
+                    {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false},
+                    {.vectors_in_lanes = in_lanes});
       std::vector<HostField> solutions(sources.size(), HostField(spinor_components, lattice));
       const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
       std::vector<double> numbers;
@@ -120,10 +127,59 @@ TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
       expected = solve({1, 1, 1, 1});
     }
     runtime::Session gpu({.cuda_workers = 1});
-    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
-      const std::pair<std::vector<HostField>, std::vector<double>> made = solve(blocks);
-      CHECK(made.second == expected.second);
-      for (std::size_t v = 0; v < sources.size(); ++v) CHECK(battery::same_bits(made.first[v], expected.first[v]));
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
+      for (const int in_lanes : {1, 8}) {
+        if (in_lanes > 1 && precision == Precision::half) continue;
+        const std::pair<std::vector<HostField>, std::vector<double>> made = solve(blocks, in_lanes);
+        CHECK(made.second == expected.second);
+        for (std::size_t v = 0; v < sources.size(); ++v) CHECK(battery::same_bits(made.first[v], expected.first[v]));
+      }
+  }
+}
+
+TEST_CASE("shifted systems of domain wall on a GPU have the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu domain-wall shifts");
+  MESSAGE("seed " << seed);
+  constexpr Coord lattice{8, 8, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
+  const std::vector<double> shifts{0.02, 0, 1.5}, tolerances(shifts.size(), 1e-9);  // they stop one after the other
+  for (const battery::WallCase& w : {battery::shamir(6, 1.8, 0.2), battery::moebius(8, 1.5, 0.5, 1.8, 0.3)}) {
+    std::vector<HostField> b, each;  // of one vector, and in each
+    for (std::size_t s = 0; s < w.b.size(); ++s) {
+      b.push_back(battery::to_host(reference::random_field(lattice, 4, seed + s)));
+      each.insert(each.end(), shifts.size(), b.back());
+    }
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+      INFO(std::string(w.name) << " " << std::string(name_of(precision)));
+      const auto solve = [&](const Coord& blocks, int in_lanes = 1) {
+        const runtime::Decomposition decomposition(lattice, blocks, runtime::Session::current().block_owners());
+        Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
+                      {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false},
+                      {.vectors_in_lanes = in_lanes});
+        std::vector<HostField> solutions(each.size(), HostField(spinor_components, lattice));
+        const std::vector<SolveResult> results =
+            solver.solve_normal([&](const Field& field) { transfer::load(field, field.vectors() == 1 ? b : each); }, w.mass, shifts,
+                                tolerances, [&](const Field& x) { transfer::store(solutions, x); });
+        std::vector<double> history;
+        for (const SolveResult& result : results) {
+          CHECK(result.converged());
+          history.insert(history.end(), result.residual_history.begin(), result.residual_history.end());
+        }
+        return std::pair{solutions, history};
+      };
+      std::pair<std::vector<HostField>, std::vector<double>> expected;
+      {
+        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+        expected = solve({1, 1, 1, 1});
+      }
+      runtime::Session gpu({.cuda_workers = 1});
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
+        for (const int in_lanes : {1, static_cast<int>(w.b.size())}) {
+          if (in_lanes > 1 && (!can_be_in_lanes(in_lanes) || precision == Precision::half)) continue;
+          const std::pair<std::vector<HostField>, std::vector<double>> made = solve(blocks, in_lanes);
+          CHECK(made.second == expected.second);
+          for (std::size_t i = 0; i < each.size(); ++i) CHECK(battery::same_bits(made.first[i], expected.first[i]));
+        }
     }
   }
 }

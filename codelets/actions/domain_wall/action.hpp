@@ -13,6 +13,7 @@ class Action final : public wilson::Action {
  public:
   Action(const HostGauge& gauge, const Parameters& parameters) : wilson::Action(gauge, parameters.links), five_(parameters) {}
 
+  int slices() const override { return five_.slices(); }
   void check(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
 
  protected:

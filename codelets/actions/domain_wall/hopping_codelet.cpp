@@ -28,6 +28,10 @@ struct SliceHoppingKernels : wilson::HoppingKernels<SliceEpilogue> {
   template <class F>
   static void launch(const stencil::SitesTask& task, const wilson::HoppingArguments<F>& a, const VectorStatus* status,
                      runtime::CudaStream stream) {
+    if constexpr (!is_half<F>)
+      if (task.choice.vectors_in_lanes > 1)
+        return cuda::launch_slice_hopping_in_lanes<F>(task.choice, static_cast<const Arguments<F>&>(a), task.count, status, task.obedience,
+                                                      stream);
     cuda::launch_slice_hopping<F>(task.choice, static_cast<const Arguments<F>&>(a), task.count, status, task.obedience, stream);
   }
 #endif

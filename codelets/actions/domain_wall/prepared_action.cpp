@@ -61,10 +61,10 @@ std::unique_ptr<stencil::Stencil> PreparedAction::make_stencil(int vectors) {
 PhysicalFields* PreparedAction::physical() {
   if (lattice()->precision() != Precision::double_) return nullptr;
   if (!walls_)
-    walls_ = std::make_unique<Walls>(std::make_shared<Lattice>(lattice()->decomposition(), Precision::double_, lattice()->boundary(),
-                                                               LayoutRequest{.most_lanes = most_lanes_, .tile = tile()}),
-                                     parameters_,
-                                     [this](int vectors) -> wilson::Hopping& { return static_cast<wilson::Hopping&>(stencil(vectors)); });
+    walls_ = std::make_unique<Walls>(
+        std::make_shared<Lattice>(lattice()->decomposition(), Precision::double_, lattice()->boundary(),
+                                  LayoutRequest{.most_lanes = lattice()->slices_in_lanes() ? 1 : most_lanes_, .tile = tile()}),
+        parameters_, [this](int vectors) -> wilson::Hopping& { return static_cast<wilson::Hopping&>(stencil(vectors)); });
   return walls_.get();
 }
 

@@ -21,7 +21,7 @@ struct Task {
   stencil::MixingTerm term;
   std::int64_t outer_sites;
   std::int32_t slices, vectors, lanes;
-  bool chunked, has_state;
+  bool chunked, in_lanes, has_state;
   Obedience obedience;
 };
 
@@ -52,7 +52,7 @@ void run_slices(Call& call) {
 template <class F>
 void run_slices_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
-  cuda::launch_slices<F>(arguments_of<F>(call, task), task.chunked, task.outer_sites, status_of(call, task), task.obedience,
+  cuda::launch_slices<F>(arguments_of<F>(call, task), task.chunked, task.in_lanes, task.outer_sites, status_of(call, task), task.obedience,
                          static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
@@ -133,6 +133,7 @@ void Slices::apply(const Field& out, const Term& term, const runtime::Guard& gua
   task.vectors = vectors_;
   task.lanes = lattice.lanes().lanes;
   task.chunked = lattice.chunked();
+  task.in_lanes = lattice.slices_in_lanes();
   task.has_state = guard.state != nullptr;
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;

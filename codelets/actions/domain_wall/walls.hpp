@@ -12,7 +12,8 @@ namespace quarkstar::domain_wall {
 /// x_{Ls/2}. In double precision. Cost: a hop of all slices where c is not 0, else copies.
 class Walls final : public PhysicalFields {
  public:
-  /// four: as the layout of the operator's lattice, without slices; hopping: for so many right-hand sides.
+  /// four: as the layout of the operator's lattice, without slices (one lane where these are in lanes); hopping: for so many right-hand
+  /// sides.
   Walls(LatticePointer four, const Parameters& parameters, std::function<wilson::Hopping&(int vectors)> hopping);
 
   const LatticePointer& lattice() const override { return four_; }

@@ -40,8 +40,8 @@ const runtime::Codelet walls_codelet("domain_wall.walls", runtime::CodeletKind::
 /// q on the sites of a parity, or five <- q.
 void submit_walls(const Field& four, const Field& five, int upper, int lower, bool load) {
   const Lattice &a = *four.lattice(), &b = *five.lattice();
-  if (four.vectors() != five.vectors() || four.parity() != five.parity() || a.lanes() != b.lanes() || a.chunked() != b.chunked() ||
-      a.precision() != Precision::double_ || b.precision() != Precision::double_ ||
+  if (four.vectors() != five.vectors() || four.parity() != five.parity() || a.lanes() != b.lanes() ||
+      a.chunked() != (b.chunked() && !b.slices_in_lanes()) || a.precision() != Precision::double_ || b.precision() != Precision::double_ ||
       a.decomposition().lattice() != b.decomposition().lattice() || a.decomposition().grid() != b.decomposition().grid())
     throw ShapeError("domain_wall::Walls", "fields of another number of vectors, parity, layout or precision");
   for (const int block : a.local_blocks()) {
@@ -53,6 +53,7 @@ void submit_walls(const Field& four, const Field& five, int upper, int lower, bo
     task.upper = upper;
     task.lower = lower;
     task.load = load;
+    task.in_lanes = b.slices_in_lanes();
     const runtime::Handle &to = (load ? five : four).block(block), &from = (load ? four : five).block(block);
     runtime::submit(walls_codelet, task, {runtime::out(to), runtime::in(from)}, {0, 2 * four.block_bytes(block)},
                     placement_of(a.block(block)));

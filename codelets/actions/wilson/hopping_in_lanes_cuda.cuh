@@ -35,6 +35,67 @@ struct LinksOfSite {
   }
 };
 
+/// Number of the site at a position of the list.
+template <class F>
+__device__ __forceinline__ std::size_t outer_site(const stencil::Arguments<F>& a, std::uint32_t i) {
+  return a.sites != nullptr ? __ldg(a.sites + i) : i;
+}
+
+/// The march of a block over `tiles` tiles from position `first` of `sites`, with G threads for each site of one. at_site(i, links,
+/// entries_of): by all threads, at a position, or behind the last one, with the site's links; entries_of(outer): its entries of neighbours.
+template <class F, int G, int Reals, class Arguments, class AtSite>
+__device__ __forceinline__ void march_over_tiles(Tiles<F, G, Reals>& stored, const Arguments& a, std::uint32_t first, std::uint32_t sites,
+                                                 std::uint32_t tiles, AtSite&& at_site) {
+  using OfTiles = Tiles<F, G, Reals>;
+  constexpr int at_a_time = tile_sites<F, G>;
+  const int thread = static_cast<int>(threadIdx.x), s = thread / G;
+  const auto left = static_cast<int>((min(sites - first, tiles * at_a_time) + at_a_time - 1) / at_a_time);
+  const bool in_order = Arrival::bulk && a.sites == nullptr;
+  const auto fetch = [&](int tile) {
+    const std::uint32_t begin = first + tile * at_a_time, count = min(sites - begin, static_cast<std::uint32_t>(at_a_time));
+    auto& links = stored.links[tile & 1];
+    Arrival& arrived = stored.arrived[tile & 1];
+    const auto bytes_of_entries = static_cast<std::uint32_t>(sizeof stored.entries[0][0]);
+    if (thread == 0) arrived.expect(count * (OfTiles::site_bytes + (in_order ? bytes_of_entries : 0)));
+    if (in_order) {
+      if (thread == 0) {
+        arrived.copy(links, a.links + std::size_t{begin} * (8 * OfTiles::words), count * OfTiles::site_bytes);
+        arrived.copy(stored.entries[tile & 1], a.neighbours + std::size_t{begin} * 8, count * bytes_of_entries);
+      }
+    } else if (thread < at_a_time) {
+      if (thread < count) arrived.copy(links[thread], a.links + outer_site(a, begin + thread) * (8 * OfTiles::words), OfTiles::site_bytes);
+      arrived.done();
+    }
+  };
+  if (thread == 0) {
+    stored.arrived[0].init(at_a_time);
+    stored.arrived[1].init(at_a_time);
+  }
+  __syncthreads();
+  fetch(0);
+  for (int tile = 0; tile < left; ++tile) {
+    if (tile > 0) __syncthreads();  // nobody reads the tile before, or what came of it, any more
+    if (tile + 1 < left) fetch(tile + 1);
+    stored.arrived[tile & 1].wait(tile >> 1 & 1);
+    at_site(first + tile * at_a_time + s, reinterpret_cast<const F*>(stored.links[tile & 1][s]),
+            [&](std::size_t outer) -> const std::uint32_t* { return in_order ? stored.entries[tile & 1][s] : a.neighbours + outer * 8; });
+  }
+}
+
+/// Long marches, but for four blocks on each of a large GPU's multiprocessors: a block waits for its first links, and then reads again what
+/// others have read around its first sites.
+struct Marches {
+  std::uint32_t tiles;  ///< of a block
+  unsigned blocks;      ///< of a group
+  Marches(std::int64_t sites, std::int64_t at_a_time) {
+    constexpr std::int64_t most_tiles = 32, blocks_wanted = 512;
+    const std::int64_t all_tiles = (sites + at_a_time - 1) / at_a_time,
+                       of_block = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
+    tiles = static_cast<std::uint32_t>(of_block);
+    blocks = static_cast<unsigned>((all_tiles + of_block - 1) / of_block);
+  }
+};
+
 /// A block: G threads for each site of a tile. The blocks of a site's groups follow each other. G: vectors of a group.
 template <class Epilogue, class F, int G, int Reals, unsigned Edged>
 __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
@@ -49,69 +110,32 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
-  const std::uint32_t first = blockIdx.x / groups * tiles * at_a_time;
-  const auto left = static_cast<int>((min(sites - first, tiles * at_a_time) + at_a_time - 1) / at_a_time);
   const std::int32_t* left_out = obedience.left_out(status);
   const bool wanted_vector = left_out == nullptr || left_out[vector] == 0;
-  const auto outer_site = [&](std::uint32_t i) -> std::size_t { return a.sites != nullptr ? __ldg(a.sites + i) : i; };
-  const bool in_order = Arrival::bulk && a.sites == nullptr;
-  const auto fetch = [&](int tile) {
-    const std::uint32_t begin = first + tile * at_a_time, count = min(sites - begin, static_cast<std::uint32_t>(at_a_time));
-    auto& links = stored.links[tile & 1];
-    Arrival& arrived = stored.arrived[tile & 1];
-    const auto bytes_of_entries = static_cast<std::uint32_t>(sizeof stored.entries[0][0]);
-    if (thread == 0) arrived.expect(count * (OfTiles::site_bytes + (in_order ? bytes_of_entries : 0)));
-    if (in_order) {
-      if (thread == 0) {
-        arrived.copy(links, a.links + std::size_t{begin} * (8 * OfTiles::words), count * OfTiles::site_bytes);
-        arrived.copy(stored.entries[tile & 1], a.neighbours + std::size_t{begin} * 8, count * bytes_of_entries);
-      }
-    } else if (thread < at_a_time) {
-      if (thread < count) arrived.copy(links[thread], a.links + outer_site(begin + thread) * (8 * OfTiles::words), OfTiles::site_bytes);
-      arrived.done();
-    }
-  };
-  if (thread == 0) {
-    stored.arrived[0].init(at_a_time);
-    stored.arrived[1].init(at_a_time);
-  }
-  __syncthreads();
-  fetch(0);
   // The summands of a thread are of one vector, so it adds digits until its march ends, and no thread waits for another.
   DigitSum sums[3];
   const int count = a.sums.count(1);
   unsigned added = 0, poisoned = 0;
-  for (int tile = 0; tile < left; ++tile) {
-    if (tile > 0) __syncthreads();  // nobody reads the tile before any more
-    if (tile + 1 < left) fetch(tile + 1);
-    stored.arrived[tile & 1].wait(tile >> 1 & 1);
-    const std::uint32_t i = first + tile * at_a_time + s;
+  const auto at_site = [&](std::uint32_t i, const F* links, const auto& entries_of) {
+    if (i >= sites || !wanted_vector) return;
+    const std::size_t outer = outer_site(a, i);
+    CudaNeighbours<F, G, Edged, true, LinksOfSite<F, Reals>, 0, true> neighbours{
+        a, entries_of(outer), a.faces_at + std::size_t{i} * 8, {links}, lane, group, static_cast<int>(groups), V{sign}};
+    site::Spinor<V> r;
+    neighbours.hopping_term(r);
+    const std::size_t at = (outer * groups + group) * (spinor_words<F> * G);
+    const SiteOfThread<F, 24, true> site{a.x + at, outer, vector, G, lane, 1, 0};
     Summands<V> summands;
-    if (i < sites && wanted_vector) {
-      const std::size_t outer = outer_site(i);
-      CudaNeighbours<F, G, Edged, true, LinksOfSite<F, Reals>, 0, true> neighbours{
-          a,
-          in_order ? stored.entries[tile & 1][s] : a.neighbours + outer * 8,
-          a.faces_at + std::size_t{i} * 8,
-          {reinterpret_cast<const F*>(stored.links[tile & 1][s])},
-          lane,
-          group,
-          static_cast<int>(groups),
-          V{sign}};
-      site::Spinor<V> r;
-      neighbours.hopping_term(r);
-      const std::size_t at = (outer * groups + group) * (spinor_words<F> * G);
-      const SiteOfThread<F, 24, true> site{a.x + at, outer, vector, G, lane, 1, 0};
-      finish_site<Epilogue, F, true>(a, r, at, site, summands);
-    }
-    if (count == 0 || i >= sites || !wanted_vector) continue;
+    finish_site<Epilogue, F, true>(a, r, at, site, summands);
+    if (count == 0) return;
     F of_site[3];
     a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, of_site);
     double x[3];  // what nobody wants is like the first: zeros would look too large
     site::unroll<3>([&](auto k) { x[k] = static_cast<double>(k < count ? of_site[k] : of_site[0]); });
     add_to_digits(sums, x, added, poisoned);
     ++added;
-  }
+  };
+  march_over_tiles(stored, a, blockIdx.x / groups * tiles * at_a_time, sites, tiles, at_site);
   if (added == 0) return;
   site::unroll<3>([&](auto k) {
     if (k >= count) return;
@@ -124,28 +148,21 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
 template <class Epilogue, class F>
 void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                              const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
-  bool edged = false, started = false;
-  for (int d = 0; d < 8; ++d) {
-    const bool in_time = (both_times >> d & 1) != 0;
-    edged = edged || arguments.faces[d] != nullptr || arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && !in_time);
-  }
-  // Long marches, but for four blocks on each of a large GPU's multiprocessors: a block waits for its first links, and then reads again
-  // what others have read around its first sites.
-  constexpr std::int64_t most_tiles = 32, blocks_wanted = 512;
+  const bool edged = edged_directions(arguments) != 0;
+  bool started = false;
   const int vectors = choice.vectors_in_lanes, groups = arguments.vectors / vectors;
   const auto consider = [&](auto of_group, auto reals, auto directions) {
     if (vectors != of_group || choice.link_reals != reals) return;
     if (edged != (directions != no_directions)) return;
     started = true;
     constexpr std::int64_t at_a_time = tile_sites<F, of_group>;
-    const std::int64_t all_tiles = (count + at_a_time - 1) / at_a_time,
-                       tiles = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
-    const auto blocks = static_cast<unsigned>((all_tiles + tiles - 1) / tiles * groups);
-    runtime::launch_with_shared_memory(
-        hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>, sizeof(Tiles<F, of_group, reals>),
-        count * arguments.vectors >= runtime::least_overlapping, blocks, static_cast<unsigned>(at_a_time * of_group), stream, arguments,
-        static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups),
-        static_cast<std::uint32_t>(tiles), status, obedience, arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
+    const Marches marches(count, at_a_time);
+    runtime::launch_with_shared_memory(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>, sizeof(Tiles<F, of_group, reals>),
+                                       count * arguments.vectors >= runtime::least_overlapping,
+                                       marches.blocks * static_cast<unsigned>(groups), static_cast<unsigned>(at_a_time * of_group), stream,
+                                       arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count),
+                                       static_cast<std::uint32_t>(groups), marches.tiles, status, obedience,
+                                       arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
