@@ -22,8 +22,8 @@ namespace quarkstar {
 namespace {
 
 constexpr std::uint64_t noise_seed = 1;
-/// Vectors of noise by which levels are verified; by which smoothers are fitted: one has thousands of numbers for a few coefficients.
-constexpr int probes = 4, fitted = 1;
+/// Vectors of noise by which smoothers are fitted and levels verified.
+constexpr int probes = 4;
 
 const NamedKrylovSolver& gcr() { return *find_krylov_solver("gcr"); }
 /// That the set-up adds where a probe leaves too much.
@@ -180,7 +180,7 @@ void Multigrid::make_levels(EvenOdd& m, double mass) {
 
 void Multigrid::improve(EvenOdd& m, double mass) {
   {
-    MultigridCycle cycle(m, *this, 0, nullptr, true);
+    MultigridCycle cycle(m, *this);
     improve(m, cycle, *spaces_.front(), 0);
   }
   make_levels(m, mass);
@@ -295,8 +295,8 @@ void Multigrid::mend(EvenOdd& m, double mass) {
   cycles_ = best_cycles;
 }
 
-std::optional<FullField> Multigrid::noise_beside_null_vectors(int vectors) const {
-  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, vectors);
+std::optional<FullField> Multigrid::noise_beside_null_vectors() const {
+  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, probes);
   for (const int parity : {0, 1}) write_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
   return noise;
 }
@@ -304,28 +304,28 @@ std::optional<FullField> Multigrid::noise_beside_null_vectors(int vectors) const
 /// From noise, and from what R makes of it; of this level and those below.
 void Multigrid::fit_smoothers(double mass, std::size_t first) {
   if (first >= spaces_.size()) return;
-  const std::unique_ptr<EvenOdd> fine = fine_.system(fitted, same_for_all(mass));
-  std::optional<FullField> noise = noise_beside_null_vectors(fitted);
+  const std::unique_ptr<EvenOdd> fine = fine_.system(probes, same_for_all(mass));
+  std::optional<FullField> noise = noise_beside_null_vectors();
   std::unique_ptr<coarse::CoarseOperator> above;
   for (std::size_t level = 0; level < spaces_.size(); ++level) {
     Space& space = *spaces_[level];
     EvenOdd& m = above ? *above : *fine;
     const int number = static_cast<int>(level);
     const int degree = smoother_degree(settings_, number);
-    if (level > 0 ? level >= first : space.smoothers.empty())  // the finest operator stays as it is
-      step(number, "fit of the smoother", [&] { space.smoothers = minimal_residual_polynomials(m, noise->odd, degree + 1); });
+    if (level > 0 ? level >= first : space.smoother.empty())  // the finest operator stays as it is
+      step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, degree + 1); });
     if (level + 1 == spaces_.size()) break;
-    FullField restricted = space.aggregates.coarse_field(fitted);
+    FullField restricted = space.aggregates.coarse_field(probes);
     step(number, "restriction", [&] { space.aggregates.restrict(restricted, coarse::Aggregates::both(*noise)); });
     noise.emplace(std::move(restricted));
-    above = std::make_unique<coarse::CoarseOperator>(space.matrices, fitted);
+    above = std::make_unique<coarse::CoarseOperator>(space.matrices, probes);
   }
 }
 
 void Multigrid::verify(double mass) {
   constexpr int n = probes;
   const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
-  std::optional<FullField> noise = noise_beside_null_vectors(n);
+  std::optional<FullField> noise = noise_beside_null_vectors();
   std::unique_ptr<coarse::CoarseOperator> above;
   for (const auto& space : spaces_) {
     EvenOdd& m = above ? *above : *fine;
@@ -422,7 +422,7 @@ std::vector<MultigridLevel> Multigrid::level_reports() const {
   return reports;
 }
 
-MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own, bool halved)
+MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own)
     : system_(system),
       aggregates_(multigrid.space(level).aggregates),
       level_(level),
@@ -430,7 +430,7 @@ MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigri
       coarse_(multigrid.space(level).matrices, system.vectors()),
       next_(level + 2 < multigrid.levels() ? std::unique_ptr<MultigridCycle>(new MultigridCycle(coarse_, multigrid, level + 1, &coarse_))
                                            : nullptr),
-      smoother_(system, multigrid.space(level).smoother(halved)),
+      smoother_(system, multigrid.space(level).smoother),
       coarse_residual_(aggregates_.coarse_field(system.vectors())),
       coarse_solution_(aggregates_.coarse_field(system.vectors())),
       coarse_rhs_(coarse_.field()),

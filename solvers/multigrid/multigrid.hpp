@@ -23,11 +23,10 @@ class MultigridCycle;
 ///   noise and half on Mh v = what
 ///      they make, which leaves the modes near zero; noise is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
-/// some times: v = one multigrid cycle on v on level 0, with a smoother of half the degree; then all levels anew. At the end the same on
-/// the levels between, from above, with a cycle of each on its own v. Then a probe: where a few iterations leave too much of noise, further
-/// cycles; and verification (verify()). Null vectors of this operator from settings.files take the place of those of level 0, and no cycle
-/// improves these. Those of an operator near this one stay as they are where |Mh v| is small; else they take the place of the noise, with
-/// as many steps and one improvement.
+/// some times: v = one multigrid cycle on v on level 0; then all levels anew. At the end the same on the levels between, from above, with a
+/// cycle of each on its own v. Then a probe: where a few iterations leave too much of noise, further cycles; and verification (verify()).
+/// Null vectors of this operator from settings.files take the place of those of level 0, and no cycle improves these. Those of an operator
+/// near this one stay as they are where |Mh v| is small; else they take the place of the noise, with as many steps and one improvement.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
@@ -50,13 +49,8 @@ class Multigrid {
     coarse::Aggregates aggregates;
     coarse::CoarseMatrices matrices;
     std::vector<Field> test;                        ///< the null vectors on solved sites before orthonormalisation, as P holds them
-    std::vector<std::vector<double>> smoothers{};   ///< polynomials of the level's even-odd system, by their terms
+    std::vector<double> smoother{};                 ///< polynomial of the level's even-odd system
     std::optional<coarse::DenseInverse> inverse{};  ///< of the next level, where that is the coarsest and small
-    /// Of cycles that improve null vectors, halved: of half the degree.
-    std::vector<double> smoother(bool halved) const {
-      if (smoothers.empty()) return {};
-      return smoothers[(smoothers.size() - 1) / (halved ? 2 : 1)];
-    }
   };
   const Space& space(int level) const { return *spaces_[static_cast<std::size_t>(level)]; }
 
@@ -92,7 +86,7 @@ class Multigrid {
   void coarsen(EvenOdd& fine, std::size_t first);
   double probe(double mass);
   void mend(EvenOdd& m, double mass);
-  std::optional<FullField> noise_beside_null_vectors(int vectors) const;
+  std::optional<FullField> noise_beside_null_vectors() const;
   void fit_smoothers(double mass, std::size_t first);
   void verify(double mass);
   double on_all_ranks_per_site(double flops) const;
@@ -127,8 +121,8 @@ class MultigridCycle {
 
  private:
   friend class Multigrid;
-  /// own: the system of a level below the finest. halved: of Space::smoother().
-  MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own, bool halved = false);
+  /// own: the system of a level below the finest.
+  MultigridCycle(LinearOperator& system, const Multigrid& multigrid, int level, coarse::CoarseOperator* own);
   Preconditioner next_cycle() const;
   void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
 

@@ -19,12 +19,11 @@ double product(const Field& a, const Field& b) {
 
 }  // namespace
 
-std::vector<std::vector<double>> minimal_residual_polynomials(LinearOperator& a, const Field& r, int most) {
-  const auto count = static_cast<std::size_t>(most);
+std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& r, int m) {
+  const auto count = static_cast<std::size_t>(m);
   std::vector<Field> images;                                                   // q_i of A q_(i-1), q_0 = r, orthogonal to those before
   std::vector<std::vector<double>> powers(count, std::vector<double>(count));  // A^-1 q_i = sum_k powers[i][k] A^k r
   std::vector<double> norm2(count), solution;
-  std::vector<std::vector<double>> solutions;
   for (std::size_t i = 0; i < count; ++i) {
     images.push_back(a.field());
     const Field& q = images[i];
@@ -43,9 +42,8 @@ std::vector<std::vector<double>> minimal_residual_polynomials(LinearOperator& a,
     const double of_r = product(q, r) / norm2[i];
     solution.resize(i + 1);
     for (std::size_t k = 0; k <= i; ++k) solution[k] += of_r * powers[i][k];
-    solutions.push_back(solution);
   }
-  return solutions;
+  return solution;
 }
 
 Smoother::Smoother(LinearOperator& a, std::vector<double> polynomial)

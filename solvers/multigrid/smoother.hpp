@@ -6,11 +6,10 @@
 
 namespace quarkstar {
 
-/// For m = 1, ..., most: c_1, ..., c_m, real, for which r_v - (c_1 A + ... + c_m A^m) r_v is least, in the sum of squares over all vectors
-/// of r: what m steps of GCR with the same numbers for all vectors do. Fewer of them where r has no more directions. By vectors made
-/// orthogonal one after another: the products of A's powers lose too many digits in single precision. Waits. `most` applications of A; as
-/// many fields.
-std::vector<std::vector<double>> minimal_residual_polynomials(LinearOperator& a, const Field& r, int most);
+/// c_1, ..., c_m, real, for which r_v - (c_1 A + ... + c_m A^m) r_v is least, in the sum of squares over all vectors of r: what m steps of
+/// GCR with the same numbers for all vectors do. Less than m where r has no more directions. By vectors made orthogonal one after
+/// another: the products of A's powers lose too many digits in single precision. Waits. m applications of A; m fields.
+std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& r, int m);
 
 /// x_v += p(A) r_v, p(A) = c_1 + c_2 A + ... + c_m A^(m-1), by Horner's rule: no sums, no numbers that a task must wait for, and the same p
 /// for all r, so that it is linear. Cost: m - 1 applications of A and m passes over vectors.

@@ -95,9 +95,9 @@ TEST_CASE("multigrid needs several times fewer products with the fine operator t
           of_heavy = by_multigrid.result.iterations;
           plain_of_heavy = by_bicgstab.result.iterations;
         } else {
-          CHECK(3 * mine < its);
-          // 1.5 times is wanted where BiCGStab needs ten times more; on this small lattice it is 0.8 to 2.1 where that needs 17 times more.
-          CHECK(2 * by_multigrid.result.iterations <= 5 * of_heavy);
+          CHECK(4 * mine < its);
+          // 1.5 times is wanted where BiCGStab needs ten times more; on this small lattice it is 0.9 to 2.0 where that needs 17 times more.
+          CHECK(by_multigrid.result.iterations <= 2 * of_heavy);
           if (precision == Precision::single) CHECK(by_bicgstab.result.iterations > 10 * plain_of_heavy);
         }
       }
