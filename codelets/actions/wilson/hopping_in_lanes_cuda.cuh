@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   OfTiles& stored = *reinterpret_cast<OfTiles*>(dynamic);
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
+  const int lane = static_cast<int>(threadIdx.x) % G;
   const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
   const std::int32_t* left_out = obedience.left_out(status);
   const bool wanted_vector = left_out == nullptr || left_out[vector] == 0;
