@@ -24,7 +24,7 @@ bool is_launched() {
   return runtime::mpi::read_launch([](const char* name) -> const char* { return std::getenv(name); }).wants_mpi;
 }
 
-/// Whether CPUs own blocks beside GPUs, or are an island.
+/// Whether CPUs own blocks beside GPUs, are an island, or project onto eigenvectors.
 bool cpus_solve(const CampaignPlan& plan, const runtime::Session& session) {
   return std::any_of(plan.quarks.begin(), plan.quarks.end(), [&](const QuarkPlan& quark) {
     const PlannedSolve& solve = quark.solve;
@@ -32,7 +32,8 @@ bool cpus_solve(const CampaignPlan& plan, const runtime::Session& session) {
       return std::any_of(decomposition.blocks().begin(), decomposition.blocks().end(),
                          [&](const runtime::Block& block) { return block.owner >= session.gpu_count(); });
     };
-    return has_cpu(solve.where.decomposition) || std::any_of(solve.islands.begin(), solve.islands.end(), has_cpu);
+    return solve.modes_memory == ModesMemory::on_cpus || has_cpu(solve.where.decomposition) ||
+           std::any_of(solve.islands.begin(), solve.islands.end(), has_cpu);
   });
 }
 

@@ -18,6 +18,7 @@ std::optional<Assignment> setting_without(const runtime::Session& session, int w
 }
 
 void use_what_is_left(Campaign& campaign) {
+  campaign.helper.reset();
   for (Quark& quark : campaign.quarks) {
     runtime::SessionOptions& session = quark.config.session;
     session.throttles.clear();

@@ -163,6 +163,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     std::optional<runtime::DeviceLoss> loss;
     if (options.go_on_without && !job.is_connected())
       loss.emplace([&](int worker, const std::string& why) {
+        if (watch.interrupted()) return;  // what was asked to stop does not begin anew
         if (const std::optional<Assignment> left = setting_without(session, worker))
           options.go_on_without({session.worker(worker).name, why}, *left);
       });

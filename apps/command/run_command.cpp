@@ -5,6 +5,7 @@
 #include "apps/command/interrupt.hpp"
 #include "apps/command/own_executable.hpp"
 #include "runtime/system/begin_anew.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,7 +78,10 @@ void run_campaign(const RunOptions& options) {
   listener.spent = [](const campaign::TimeSpent& spent) { fmt::print("{}", text_of(spent)); };
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
   campaign::Options chosen = options.options;
-  for (const auto& [key, value] : options.left) options.flags->push_back({key, value, "--" + key});  // behind those of the command line
+  for (const auto& [key, value] : options.left) {
+    if (key != "devices" && key != "workers") throw Error(ErrorKind::input, "--left", key + " names no devices", "leave it to the program");
+    options.flags->push_back({key, value, "--" + key});  // behind those of the command line
+  }
   campaign::Campaign what = campaign::read_campaign(options.file, *options.flags);
   if (chosen.helper_of.empty()) {
     chosen.command = command_of(options);

@@ -71,7 +71,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
       bytes.fields += basis_bytes(block, shape.slices * components, held);
       // Where CPUs project, with right-hand sides and results.
       const bool on_cpus = !makes_basis(config) && modes_memory(config) == ModesMemory::on_cpus;
-      if (held < all) host.fields.fields += basis_bytes(block, shape.slices * components, all + (on_cpus ? 2 * most : 0));
+      const double crossing = on_cpus && held < all ? basis_bytes(block, shape.slices * components, 2 * most) : 0;
+      if (held < all) host.fields.fields += basis_bytes(block, shape.slices * components, all) + crossing;
+      bytes.fields += crossing;
       if (config.low_mode_average) {
         bytes.fields += low_mode_bytes(block, components);
         bytes.faces += face_bytes(island, block, shape, low_mode_group);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace quarkstar::app {
 namespace {
@@ -46,18 +47,26 @@ std::vector<MemoryNeed> place_modes(const runtime::Session& session, std::span<c
   for (const runtime::Decomposition& island : islands) blocks += static_cast<int>(island.local().size());
   const HostProjection projection = projection_of(session, islands, config, streamed);
   const HostSpeeds speeds = host_speeds(blocks);
-  // Low-mode averages multiply modes with fields of the solve.
-  const bool streams = config.low_mode_average || faster_in_host_memory(projection, speeds) == ModesMemory::streamed;
-  const ModesMemory where = runtime::mpi::Job::current().any(streams) ? ModesMemory::streamed : ModesMemory::on_cpus;
-  set_modes_memory(in_host, where);
-  if (where != ModesMemory::streamed) streamed = needs_of(in_host);
-  if (!fits_everywhere(streamed)) return needs;
-  config = in_host;
-  if (why != nullptr)
-    *why = fmt::format("eigenvectors are {}: predicted {:.1f} ms a projection by CPUs, {:.1f} ms copied", describe(where),
-                       1e3 * predicted_seconds(ModesMemory::on_cpus, projection, speeds),
-                       1e3 * predicted_seconds(ModesMemory::streamed, projection, speeds));
-  return streamed;
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  // Low-mode averages multiply modes with fields of the solve; a policy that places tasks by itself would bring the CPUs' to GPUs.
+  const bool cpus_may = !job.any(config.low_mode_average || !session.keeps_owners() || session.cpu_workers().empty());
+  const bool streams = job.any(faster_in_host_memory(projection, speeds) == ModesMemory::streamed);
+  const auto try_way = [&](ModesMemory where) {
+    set_modes_memory(in_host, where);
+    std::vector<MemoryNeed> there = where == ModesMemory::streamed ? streamed : needs_of(in_host);
+    if (!fits_everywhere(there)) return false;
+    config = in_host;
+    needs = std::move(there);
+    if (why != nullptr)
+      *why = fmt::format("eigenvectors are {}: predicted {:.1f} ms a projection by CPUs, {:.1f} ms copied", describe(where),
+                         1e3 * predicted_seconds(ModesMemory::on_cpus, projection, speeds),
+                         1e3 * predicted_seconds(ModesMemory::streamed, projection, speeds));
+    return true;
+  };
+  // The faster way where there is room for it, else the other one.
+  if (cpus_may && !streams) (void)(try_way(ModesMemory::on_cpus) || try_way(ModesMemory::streamed));
+  else (void)(try_way(ModesMemory::streamed) || (cpus_may && try_way(ModesMemory::on_cpus)));
+  return needs;
 }
 
 }  // namespace quarkstar::app

@@ -120,7 +120,7 @@ PlannedSolve plan_once(runtime::Session& session, const Coord& lattice, const Ru
     RunConfig of_islands = config;
     of_islands.nrhs = nrhs_on_islands(config, static_cast<int>(shared.islands.size()));
     std::vector<MemoryNeed> memory = needs_of(shared.islands, of_islands);
-    if (!config.islands && !fits_everywhere(memory)) {
+    if (!config.islands && (!fits_everywhere(memory) || modes_memory(of_islands) != ModesMemory::device)) {
       reason = shared.reason + "; islands that are faster would need more memory (fewer nrhs, or share = cut)";
       continue;
     }

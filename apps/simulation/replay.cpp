@@ -60,7 +60,13 @@ ReplayGraph read_graph(const std::string& path) {
   ReplayGraph graph;
   try {
     const nlohmann::json json = nlohmann::json::parse(file);
-    for (const auto& one : json.at("data")) graph.data.push_back(one.at("bytes").get<std::size_t>());
+    for (const auto& one : json.at("data")) {
+      const auto bytes = one.at("bytes").get<std::int64_t>();
+      if (bytes < 0)
+        throw Error(ErrorKind::input, path, fmt::format("data {}: bytes {} is negative", graph.data.size(), bytes),
+                    "give the file that `solve --graph FILE.json` wrote");
+      graph.data.push_back(static_cast<std::size_t>(bytes));
+    }
     for (const auto& one : json.at("tasks")) {
       ReplayGraph::Task task{one.at("codelet"),
                              one.at("owner"),
@@ -71,10 +77,15 @@ ReplayGraph read_graph(const std::string& path) {
                              one.value("refresh", false),
                              {}};
       for (const auto& use : one.at("data")) task.data.emplace_back(use.at(0).get<std::size_t>(), use.at(1).get<std::string>());
-      for (const auto& [number, mode] : task.data)
-        if (number >= graph.data.size() || (mode != "in" && mode != "out" && mode != "inout") || task.owner < 0)
-          throw Error(ErrorKind::input, path, fmt::format("task {} uses data that are not there", graph.tasks.size()),
-                      "give the file that `solve --graph FILE.json` wrote");
+      const auto refuse = [&](const std::string& what) {
+        throw Error(ErrorKind::input, path, fmt::format("task {}: {}", graph.tasks.size(), what),
+                    "give the file that `solve --graph FILE.json` wrote");
+      };
+      if (task.owner < 0) refuse(fmt::format("owner {} is no worker", task.owner));
+      for (const auto& [number, mode] : task.data) {
+        if (number >= graph.data.size()) refuse(fmt::format("data {} of {} are not there", number, graph.data.size()));
+        if (mode != "in" && mode != "out" && mode != "inout") refuse(fmt::format("data {} are used as '{}'", number, mode));
+      }
       graph.tasks.push_back(std::move(task));
     }
   } catch (const nlohmann::json::exception& wrong) {

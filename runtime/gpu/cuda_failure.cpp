@@ -45,12 +45,46 @@ std::string cuda_remedy(cudaError_t error) {
   }
 }
 
+namespace {
+
+/// Whether the error may come of a device that fails, not of its memory being full or of a kernel that it cannot run.
+bool may_be_broken(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorInsufficientDriver:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// The worker of the GPU that answers with an error: a worker also works for other GPUs than its own. Where all answer well, the caller's;
+/// -1 where that has no GPU.
+int broken_worker() {
+  const unsigned gpus = starpu_cuda_worker_get_count();
+  for (unsigned i = 0; i < gpus; ++i) {
+    const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, static_cast<int>(i));
+    if (cudaSetDevice(starpu_worker_get_devid(worker)) != cudaSuccess) return worker;
+    if (const cudaError_t state = cudaStreamQuery(nullptr); state != cudaSuccess && state != cudaErrorNotReady) return worker;
+  }
+  const int own = starpu_worker_get_id();
+  return own >= 0 && starpu_worker_get_type(own) == STARPU_CUDA_WORKER ? own : -1;
+}
+
+}  // namespace
+
 void fail_on_gpu(const char* what, cudaError_t error) {
   mpi::Job& job = mpi::Job::current();
   constexpr int code = static_cast<int>(ErrorKind::environment);
   try {
     const std::string why = fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error));
-    DeviceLoss::tell(starpu_worker_get_id(), why);
+    if (may_be_broken(error)) DeviceLoss::tell(broken_worker(), why);
     job.fail_alone(why, code);
   } catch (const std::exception&) {  // no memory for a text
     job.abort(code);

@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -63,6 +66,7 @@ void BeginAnew::with(const std::vector<std::string>& further) const {
   ::sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::execve("/proc/self/exe", pointers_to(arguments).data(), pointers_to(environment_).data());
+  spdlog::warn("the program cannot be begun anew: {}", std::strerror(errno));
 }
 
 }  // namespace quarkstar::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// The running program in a new life.
+// Runs the running program again from its beginning.
 #include <string>
 #include <vector>
 
@@ -9,8 +9,8 @@ namespace quarkstar::runtime {
 class BeginAnew {
  public:
   BeginAnew();
-  /// Runs the program from its beginning, in this process, with its arguments and further ones behind them; whatever it is at comes to no
-  /// end. For any thread. Returns where the system refuses.
+  /// Runs the program from its beginning, in this process, with its arguments and further ones behind them; what it was doing is
+  /// lost. For any thread. Returns where the system refuses.
   void with(const std::vector<std::string>& further) const;
 
  private:

@@ -62,7 +62,7 @@ class Basis {
 
   /// V^+ w, of the count() vectors V with those of w. Waits for it.
   SmallMatrix products(const Field& w) const;
-  /// The same of vectors that are rounded to 24 bits (blas::rounded_products()), up to 1e-7 |w|: a first pass over the basis, which a
+  /// The same of vectors that are rounded to 24 bits (blas::rounded_products()), up to 2e-6 |w|: a first pass over the basis, which a
   /// second one with products() mends. In less time; exact where the basis is narrow.
   SmallMatrix rough_products(const Field& w) const;
   /// w += V c.

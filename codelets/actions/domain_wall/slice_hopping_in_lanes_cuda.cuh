@@ -109,6 +109,7 @@ __global__ void __launch_bounds__(tile_sites<F, L>* L, 1)
 template <class F>
 void launch_slice_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue>& arguments,
                                    std::int64_t count, const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+  if (count == 0) return;
   const bool edged = edged_directions(arguments) != 0;
   bool started = false;
   const auto consider = [&](auto slices, auto reals, auto directions) {

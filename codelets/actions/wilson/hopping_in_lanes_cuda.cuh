@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
     if (count == 0) return;
     F of_site[3];
     a.sums.wanted(summands.norm.v, summands.dot_re.v, summands.dot_im.v, of_site);
-    double x[3];  // what nobody wants is like the first: zeros would look too large
+    double x[3];  // what nobody wants repeats the first
     site::unroll<3>([&](auto k) { x[k] = static_cast<double>(k < count ? of_site[k] : of_site[0]); });
     add_to_digits(sums, x, added, poisoned);
     ++added;
