@@ -1,5 +1,6 @@
 #include "apps/run/solve_run.hpp"
 
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/islands.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"

@@ -229,9 +229,9 @@ void check_groups() {
           check_vectors<F>(1, reals, in_group, sign, edges, -1, true, in_group);
           check_vectors<F>(1, reals, 2 * in_group, sign, edges, in_group + 1, true, in_group);
         }
-  // So many sites that blocks march.
-  check_vectors<F>(1, 12, 8, 1, Edges::all, -1, true, 8, 40001);
-  check_vectors<F>(1, 18, 8, 1, Edges::none, 3, true, 8, 40001);
+  // So many sites that blocks march over three tiles and more.
+  check_vectors<F>(1, 12, 8, 1, Edges::all, -1, true, 8, 100001);
+  check_vectors<F>(1, 18, 8, 1, Edges::none, 3, true, 8, 100001);
 }
 
 template <class F>
