@@ -127,17 +127,7 @@ void launch_slice_hopping_in_lanes(const wilson::KernelChoice& choice, const wil
         static_cast<unsigned>(Slices::threads), stream, arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count),
         marches.tiles, status, obedience, arguments.sums.count(1) > 0 ? sum_tables() : nullptr);
   };
-  const auto over_links = [&](auto slices) {
-    const auto over_edges = [&](auto reals) {
-      consider(slices, reals, std::integral_constant<unsigned, no_directions>{});
-      consider(slices, reals, std::integral_constant<unsigned, all_directions>{});
-    };
-    over_edges(site::Index<18>{});
-    over_edges(site::Index<12>{});
-  };
-  over_links(site::Index<8>{});
-  over_links(site::Index<12>{});
-  over_links(site::Index<16>{});
+  for_kinds_in_lanes(consider);
   if (!started) runtime::fail_as_defect("domain-wall hopping: no kernel of that kind was compiled");
   runtime::check_launch("domain-wall hopping");
 }

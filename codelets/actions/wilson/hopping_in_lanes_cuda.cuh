@@ -145,6 +145,22 @@ __global__ void __launch_bounds__(tile_sites<F, G>* G, 1)
   });
 }
 
+/// consider(vectors in lanes, reals of a link, directions with edges), constants all, for each kind of kernel.
+template <class Consider>
+void for_kinds_in_lanes(Consider&& consider) {
+  const auto over_links = [&](auto of_group) {
+    const auto over_edges = [&](auto reals) {
+      consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
+      consider(of_group, reals, std::integral_constant<unsigned, all_directions>{});
+    };
+    over_edges(site::Index<18>{});
+    over_edges(site::Index<12>{});
+  };
+  over_links(site::Index<8>{});
+  over_links(site::Index<12>{});
+  over_links(site::Index<16>{});
+}
+
 template <class Epilogue, class F>
 void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                              const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
@@ -164,17 +180,7 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
                                        static_cast<std::uint32_t>(groups), marches.tiles, status, obedience,
                                        arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
   };
-  const auto over_links = [&](auto of_group) {
-    const auto over_edges = [&](auto reals) {
-      consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
-      consider(of_group, reals, std::integral_constant<unsigned, all_directions>{});
-    };
-    over_edges(site::Index<18>{});
-    over_edges(site::Index<12>{});
-  };
-  over_links(site::Index<8>{});
-  over_links(site::Index<12>{});
-  over_links(site::Index<16>{});
+  for_kinds_in_lanes(consider);
   if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
