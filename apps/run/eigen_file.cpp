@@ -109,7 +109,8 @@ bool begins_as_lime(const std::string& path) {
 std::vector<int> as_ints(const std::vector<std::uint32_t>& numbers) { return {numbers.begin(), numbers.end()}; }
 
 constexpr std::string_view deflate_key = "deflate", basis_key = "basis vectors", device_key = "basis vectors on devices",
-                           host_key = "host vectors", streamed_key = "streamed basis vectors", modes_key = "modes memory";
+                           host_key = "host vectors", streamed_key = "streamed basis vectors", memory_key = "modes memory",
+                           modes_key = "modes to project";
 
 int number_in(const RunConfig& config, std::string_view key) {
   const auto found = config.settings.find(key);
@@ -169,6 +170,7 @@ void set_deflation_file(RunConfig& config, std::string_view file) {
   config.settings.insert_or_assign(std::string(deflate_key), std::string(file));
 }
 int basis_vectors(const RunConfig& config) { return number_in(config, basis_key); }
+int modes_to_project(const RunConfig& config) { return number_in(config, modes_key); }
 int basis_vectors_on_device(const RunConfig& config) {
   if (makes_basis(config)) return number_in(config, device_key);
   switch (modes_memory(config)) {
@@ -181,9 +183,9 @@ int basis_vectors_on_device(const RunConfig& config) {
   }
   return 0;
 }
-ModesMemory modes_memory(const RunConfig& config) { return static_cast<ModesMemory>(number_in(config, modes_key)); }
+ModesMemory modes_memory(const RunConfig& config) { return static_cast<ModesMemory>(number_in(config, memory_key)); }
 void set_modes_memory(RunConfig& config, ModesMemory where) {
-  config.settings.insert_or_assign(std::string(modes_key), static_cast<int>(where));
+  config.settings.insert_or_assign(std::string(memory_key), static_cast<int>(where));
 }
 bool makes_basis(const RunConfig& config) { return config.settings.contains(device_key); }
 ModesOf parse_modes_of(std::string_view name) {
@@ -241,6 +243,7 @@ void count_projector(RunConfig& config, const EigenHeader& header) {
   const auto count = [&](std::string_view key, ModesMemory where) {
     config.settings.insert_or_assign(std::string(key), EigenProjector::vectors_in_doubles(modes, components, header.stored, slices, where));
   };
+  config.settings.insert_or_assign(std::string(modes_key), modes);
   count(basis_key, ModesMemory::device);
   count(streamed_key, ModesMemory::streamed);
   set_host_vectors(config, (block + 1) * slices);  // one is unpacked

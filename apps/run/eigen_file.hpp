@@ -23,6 +23,8 @@ std::string deflation_file(const RunConfig& config);
 void set_deflation_file(RunConfig& config, std::string_view file);
 /// Vectors of one parity in double precision, or as many bytes, that are there beside a solve's: a projector's, or a basis.
 int basis_vectors(const RunConfig& config);
+/// Modes of a solve's projector.
+int modes_to_project(const RunConfig& config);
 /// Those of them that a GPU holds: all, or fewer where they are in host memory.
 int basis_vectors_on_device(const RunConfig& config);
 /// Where vectors of GPUs' blocks are: on the GPUs, or in host memory, from where they are copied for each use. Means nothing for CPUs.

@@ -26,8 +26,8 @@ HostProjection projection_of(const runtime::Session& session, std::span<const ru
       const double vector = basis_bytes(block, config.action->components * config.action->slices(config.settings), 1);
       projection.modes += vector * basis_vectors(config);
       projection.vectors += 2 * vector * n;
+      projection.flops += vector * modes_to_project(config) * n;  // 16 for each complex number of 16 bytes
     }
-  projection.flops = projection.modes * n;  // 16 for each of 16 bytes
   for (const MemoryNeed& need : needs)
     if (need.gpu) projection.kept += std::max(0.0, need.available - need.total());
   return projection;
@@ -46,7 +46,7 @@ std::vector<MemoryNeed> place_modes(const runtime::Session& session, std::span<c
   int blocks = 0;
   for (const runtime::Decomposition& island : islands) blocks += static_cast<int>(island.local().size());
   const HostProjection projection = projection_of(session, islands, config, streamed);
-  const HostSpeeds speeds = host_speeds(blocks);
+  const HostSpeeds speeds = host_speeds(blocks, session.gpu_count());
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   // Low-mode averages multiply modes with fields of the solve; a policy that places tasks by itself would bring the CPUs' to GPUs.
   const bool cpus_may = !job.any(config.low_mode_average || !session.keeps_owners() || session.cpu_workers().empty());

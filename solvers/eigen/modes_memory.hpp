@@ -19,7 +19,7 @@ struct HostProjection {
 
 /// Bytes and flop a second.
 struct HostSpeeds {
-  double bus;     ///< between host memory and GPUs, one way
+  double bus;     ///< between host memory and all GPUs, one way
   double memory;  ///< of the host, read by the CPUs that would project
   double flops;   ///< of these CPUs
 };
@@ -29,8 +29,8 @@ double predicted_seconds(ModesMemory where, const HostProjection& projection, co
 /// `streamed` or `on_cpus`, which takes less time.
 ModesMemory faster_in_host_memory(const HostProjection& projection, const HostSpeeds& speeds);
 
-/// Of this rank in the running session, whose CPU workers would share so many blocks.
-HostSpeeds host_speeds(int blocks);
+/// Of this rank in the running session, whose CPU workers would share so many blocks, and whose GPUs each have a bus.
+HostSpeeds host_speeds(int blocks, int gpus);
 
 /// "in host memory, projected onto by CPUs".
 const char* describe(ModesMemory where);

@@ -61,6 +61,7 @@ TEST_CASE("a plan puts modes in host memory where GPUs have no room for them, an
   header.values.assign(40, 1.0);
   app::count_projector(config, header);
   CHECK(app::basis_vectors(config) == 48);
+  CHECK(app::modes_to_project(config) == 40);
   CHECK(app::basis_vectors_on_device(config) == 48);
   CHECK(placed(4) == ModesMemory::device);
   CHECK(placed(2) != ModesMemory::device);
