@@ -204,6 +204,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     std::vector<OnePrecision> all{in(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0),
                                      fields.outer + physical, sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
     if (mixed) all.push_back(in(settings.precision, shape.inner_links, fields.inner, sum_of(inner_kinds), true));
+    if (shape.slices > 1 && vectors_in_lanes > 1)
+      all.push_back({Precision::double_, {.most_lanes = 1}, 0, 0, 0, {}});  // of four dimensions
     return all;
   };
   // A partial sum per task and vector: interior and boundary, three of every hopping operator; and those of the solver.

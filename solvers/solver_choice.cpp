@@ -68,7 +68,9 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
-  if (settings.recycle > 0) return 1;  // a RecycledSpace has lanes of sites
+  const NamedKrylovSolver& solver = *find_krylov_solver(settings.solver);
+  // A RecycledSpace, Schwarz domains, aggregates and products of all vectors with all have lanes of sites.
+  if (settings.recycle > 0 || settings.schwarz || settings.multigrid || solver.mixes_vectors) return 1;
   const bool elsewhere =
       spinors ? session.gpu_count() == 0 || session.cpus_join() : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere)) return 1;
@@ -76,11 +78,12 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   if (spinors) {
     if (settings.link_reals == 8 || settings.precision == Precision::half) return 1;
     if (slices > 1) return slices == 16 || slices == 12 || slices == 8 ? slices : 1;
+    if (solver.shifted) return 1;  // its Krylov space is of one vector
     for (const int lanes : {16, 12, 8})
       if (fill(lanes)) return lanes;
     return 1;
   }
-  if (!find_krylov_solver(settings.solver)->vectors_in_lanes || settings.link_reals != 18) return 1;
+  if (!solver.vectors_in_lanes || settings.link_reals != 18) return 1;
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
     if (fit_a_line && fill(lanes)) return lanes;
@@ -88,12 +91,14 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
   return 1;
 }
 
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
-  // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
-  // With slices in lanes only kernels were timed (docs/results/2026-12-01-h200-slices-in-lanes.md), not solves.
-  if (components == spinor_components) return 1;
+int vectors_in_lanes_for(const runtime::Decomposition& decomposition, int components, int slices, const SolverSettings& settings,
+                         std::span<const int> vectors) {
+  const int most = most_vectors_in_lanes(components, settings, vectors, slices);
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
-  return most_vectors_in_lanes(components, settings, vectors);
+  if (components != spinor_components) return most;
+  // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
+  // With slices in lanes they are faster: docs/results/2026-12-01-h200-slices-in-lanes.md.
+  return slices > 1 && decomposition.count() == 1 ? most : 1;
 }
 
 void require_recyclable(const SolverSettings& settings, bool hermitian) {

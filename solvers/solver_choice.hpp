@@ -20,11 +20,13 @@ const NamedKrylovSolver& shifted_solver();
 /// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
 /// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on
 /// any rank, registers that hold several numbers. Spinors: 16, 12 or 8 for links of 18 or 12 reals where every rank computes on GPUs alone,
-/// not in half precision; with slices of a fifth dimension, of which lanes hold all of one right-hand side, as many as these are. Else 1.
-/// All ranks must call.
+/// not in half precision, with Schwarz domains or multigrid, or for solvers that mix vectors; with slices of a fifth dimension, of which
+/// lanes hold all of one right-hand side, as many as these are. Else 1. All ranks must call.
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors, int slices = 1);
-/// How many should be: where a solve is faster with them. All ranks must call.
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
+/// How many should be, of a solver on this decomposition: where a solve is faster with them. Spinors: where one GPU works alone on a
+/// lattice that nothing cuts. All ranks must call.
+int vectors_in_lanes_for(const runtime::Decomposition& decomposition, int components, int slices, const SolverSettings& settings,
+                         std::span<const int> vectors);
 
 /// Throws Error(input) naming `recycle` where modes are to be gathered and the solver that the settings name gathers none, or multigrid
 /// leaves none.

@@ -114,8 +114,10 @@ arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAcce
   return {options.prefetch.value_or(rule.prefetch), options.stores.value_or(rule.stores)};
 }
 
-int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
-  if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
+int vectors_in_lanes_of(const BenchOptions& options, const runtime::Decomposition& decomposition, const Action& action,
+                        const SolverSettings& settings, int vectors) {
+  const auto by_rule = [&] { return vectors_in_lanes_for(decomposition, action.components(), action.slices(), settings, {&vectors, 1}); };
+  if (!options.vectors_in_lanes) return options.lanes ? 1 : by_rule();
   SolverSettings possible = settings;
   if (action.components() == colour_components) possible.precision = Precision::single;  // in half precision it can be, but is not chosen
   const int most = most_vectors_in_lanes(action.components(), possible, {&vectors, 1}, action.slices());
@@ -126,16 +128,17 @@ int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const
                     ? "give --nrhs of whole groups, --links 18 or 12, --precision single and --devices cuda"
                     : "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
   if (wanted == 1 || action.components() == spinor_components || settings.precision == Precision::half) return wanted;
-  return std::min(wanted, vectors_in_lanes_for(action.components(), settings, {&vectors, 1}));  // fewer fill a line in double precision
+  return std::min(wanted, by_rule());  // fewer fill a line in double precision
 }
 
 }  // namespace
 
-Speed speed_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
+Speed speed_of(const BenchOptions& options, const runtime::Decomposition& decomposition, const Action& action,
+               const SolverSettings& settings, int vectors) {
   Speed speed{.vectors = vectors,
               .tile = options.tile,
               .most_lanes = options.lanes,
-              .vectors_in_lanes = vectors_in_lanes_of(options, action, settings, vectors),
+              .vectors_in_lanes = vectors_in_lanes_of(options, decomposition, action, settings, vectors),
               .measure = !options.no_tune};
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes)
     return speed;

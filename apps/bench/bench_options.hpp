@@ -78,8 +78,9 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
 nlohmann::ordered_json machine_facts(const runtime::Session& session);
 
 /// What flags give of a solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with
-/// these settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
-Speed speed_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors);
+/// these settings on this decomposition. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
+Speed speed_of(const BenchOptions& options, const runtime::Decomposition& decomposition, const Action& action,
+               const SolverSettings& settings, int vectors);
 
 /// Adds --precision.
 void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options);

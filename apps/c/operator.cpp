@@ -42,7 +42,8 @@ bool holds_another(const Operator& op) {
 Solver& Operator::solver_for(std::span<const int> numbers) {
   SolverSettings settings = config.solver;
   settings.keep_history = true;
-  const int lanes = deflation != nullptr ? 1 : vectors_in_lanes_for(kind().components, settings, numbers);
+  const int lanes =
+      deflation != nullptr ? 1 : vectors_in_lanes_for(*decomposition, kind().components, kind().slices(config.settings), settings, numbers);
   if (!solvers.contains(lanes)) {
     // Each has links of its own, and the plan of memory is that of one.
     if (!solvers.empty() && !holds_another(*this)) drop_solvers();

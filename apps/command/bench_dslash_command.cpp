@@ -40,7 +40,8 @@ class Table {
         for (const int vectors : numbers_of_right_hand_sides(options_)) {
           BenchCase c{parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c);
-          c.speed = speed_of(options_, bench.action(), bench.settings(solver_names(bench.action().is_hermitian()).front(), c), vectors);
+          c.speed = speed_of(options_, planned.decomposition, bench.action(),
+                             bench.settings(solver_names(bench.action().is_hermitian()).front(), c), vectors);
           const TunedTiming tuned = bench.time(planned.decomposition, c, options_.repetitions, &counters_);
           add(lattice, precision, reals, vectors, tuned.timing, bound_text(planned.plan, tuned.timing.best_gflops));
           if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, tuned.timing.best_gflops);

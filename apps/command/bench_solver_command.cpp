@@ -168,7 +168,7 @@ void bench_solvers(const BenchOptions& options, const std::string& devices, runt
         for (const int vectors : numbers_of_right_hand_sides(options)) {
           BenchCase c{parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c);
-          c.speed = speed_of(options, bench.action(), bench.settings(solver, c), vectors);
+          c.speed = speed_of(options, planned.decomposition, bench.action(), bench.settings(solver, c), vectors);
           const SolverTiming timing = bench.time_solver(solver, planned.decomposition, c, !options.no_tune, iterations_of(options, devices),
                                                         options.repetitions, options.extra);
           rows.push_back(row_of(devices, {options.action, solver, lattice, c.precision, reals, vectors}, timing, triad));

@@ -56,7 +56,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, std::span<
     const OperatorShape shape = operator_shape(kind, config.settings, config.solver);
     const std::vector<Footprint> blocks =
         footprint(island, config.solver, shape, together,
-                  deflation_file(config).empty() ? vectors_in_lanes_for(components, config.solver, together) : 1);
+                  deflation_file(config).empty() ? vectors_in_lanes_for(island, components, shape.slices, config.solver, together) : 1);
     host.other += host_bytes_of_setup(island, config.solver);
     for (const int b : island.local()) {
       const runtime::Block& block = island.block(b);

@@ -121,7 +121,9 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
   const std::string modes = deflation_file(run_.config);
   const bool deflates = !modes.empty();  // projectors have lanes of sites
   const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
-                    .vectors_in_lanes = deflates ? 1 : vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
+                    .vectors_in_lanes = deflates ? 1
+                                                 : vectors_in_lanes_for(run_.islands[island], run_.kind.components,
+                                                                        run_.kind.slices(run_.config.settings), settings, numbers_)};
   solvers_[island].reset();
   solvers_[island] = std::make_unique<Solver>(run_.islands[island], *operator_.action, settings, speed);
   if (!runtime::Turns::taken() && run_.islands.size() == 1) run_.session.wait_all();  // else links go to all islands together

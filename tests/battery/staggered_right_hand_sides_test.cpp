@@ -128,8 +128,9 @@ TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved
 
 TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
-  const auto chosen = [](const char* solver, Precision precision, int long_reals, const std::vector<int>& groups) {
-    return vectors_in_lanes_for(colour_components, battery::staggered_settings(solver, precision, long_reals), groups);
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+  const auto chosen = [&](const char* solver, Precision precision, int long_reals, const std::vector<int>& groups) {
+    return vectors_in_lanes_for(whole, colour_components, 1, battery::staggered_settings(solver, precision, long_reals), groups);
   };
   battery::for_architectures([&] {
     const bool vectors = arch::name_of(arch::current()) != "scalar";
@@ -144,7 +145,6 @@ TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them
     CHECK(chosen("multishift", Precision::single, 18, {8}) == 1);
     CHECK(chosen("blockcg", Precision::single, 18, {8}) == 1);
   });
-  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   const auto of = [&](int vectors_in_lanes) {
     return std::make_shared<Lattice>(whole, Precision::single, periodic, LayoutRequest{.reach = 3, .vectors_in_lanes = vectors_in_lanes});
   };

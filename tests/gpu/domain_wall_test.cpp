@@ -1,6 +1,7 @@
 // Domain wall and Moebius on a GPU, bit for bit against the CPU's: both Schur complements, their adjoints and sums, solves and their
 // midpoints; shifted systems; all with sites in the lanes and with slices in them.
 #include "solvers/solver.hpp"
+#include "solvers/solver_choice.hpp"
 #include "tests/battery/domain_wall_support.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -135,6 +136,28 @@ TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
         for (std::size_t v = 0; v < sources.size(); ++v) CHECK(battery::same_bits(made.first[v], expected.first[v]));
       }
   }
+}
+
+TEST_CASE("slices lie in lanes where one GPU works alone on a lattice that nothing cuts") {
+  QUARKSTAR_NEEDS_GPU("gpu domain-wall lanes");
+  const runtime::Session gpu({.cuda_workers = 1});
+  constexpr Coord lattice{8, 8, 8, 8};
+  const auto chosen = [&](int slices, const SolverSettings& settings, const Coord& blocks = {1, 1, 1, 1}) {
+    constexpr int one = 1;
+    return vectors_in_lanes_for({lattice, blocks, gpu.block_owners()}, spinor_components, slices, settings, {&one, 1});
+  };
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+    for (const char* const solver : {"cgnr", "multishift", "blockcg"})
+      for (const int slices : {4, 8, 10, 12, 16, 32}) {
+        INFO(std::string(name_of(precision)) << " " << std::string(solver) << " " << slices);
+        const bool in_lanes = can_be_in_lanes(slices) && precision != Precision::half && solver != std::string("blockcg");
+        const SolverSettings settings{.solver = solver, .precision = precision, .link_reals = 12};
+        CHECK(chosen(slices, settings) == (in_lanes ? slices : 1));
+        CHECK(chosen(slices, settings, {1, 1, 1, 2}) == 1);
+        SolverSettings recycles = settings;
+        recycles.recycle = 8;
+        CHECK(chosen(slices, recycles) == 1);
+      }
 }
 
 TEST_CASE("shifted systems of domain wall on a GPU have the CPU's bits") {
