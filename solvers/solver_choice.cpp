@@ -96,9 +96,9 @@ int vectors_in_lanes_for(const runtime::Decomposition& decomposition, int compon
   const int most = most_vectors_in_lanes(components, settings, vectors, slices);
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   if (components != spinor_components) return most;
-  // Wilson's solves are faster with 8 or 16 vectors in lanes, slower with 12, the usual: docs/results/2026-11-29-h200-sums-and-tiles.md.
-  // With slices in lanes they are faster: docs/results/2026-12-01-h200-slices-in-lanes.md.
-  return slices > 1 && decomposition.count() == 1 ? most : 1;
+  if (decomposition.count() > 1) return 1;  // kernels with edges are slower so
+  // Faster: docs/results/2026-12-01-h200-slices-in-lanes.md, docs/results/2026-12-01-h200-bicgstab.md, which is of single precision.
+  return slices > 1 || settings.precision == Precision::single ? most : 1;
 }
 
 void require_recyclable(const SolverSettings& settings, bool hermitian) {
