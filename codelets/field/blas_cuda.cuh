@@ -131,7 +131,9 @@ __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Com
                   const VectorStatus* status, Obedience obedience, std::uint32_t sites, SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr int fields = blas::field_count<Operation>;
-  runtime::wait_for_predecessors();
+  // The next kernel is not let onto the GPU before this one has ended: a hop would begin on multiprocessors whose memory is mostly shared,
+  // and have little L1 for as long as it marches.
+  runtime::wait_for_predecessors_alone();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   extern __shared__ __align__(128) unsigned char dynamic[];
   __shared__ Arrival arrived;
