@@ -179,12 +179,9 @@ qs_status qs_eigenvectors_read(qs_operator* op, const char* path, qs_eigenvector
                 for (const app::EigenTarget target : app::eigen_targets)
                   if (const app::EigenProblem other = eigen_problem_of(*op, target); other.text == file.header().problem) problem = other;
                 file.require_problem(problem.text, op->lattice);
+                file.require_modes();
                 auto made = new_vectors(*op, problem);
                 made->header = file.header();
-                op->context->job->together([&] {
-                  if (made->header.values.empty() || static_cast<int>(made->header.values.size()) != file.vectors())
-                    throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let it end");
-                });
                 require_room_for_modes(*op, made->header, false);
                 file.read(op->decomposition->part(), 1, [&](std::span<const HostField> field) {
                   made->vectors.push_back(app::compact(field.front(), made->header.parity, made->header.stored));

@@ -97,12 +97,14 @@ smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
 void quarkstar::c::measure(Gauge& gauge) {
   const bool whole = !gauge.context->job->is_distributed();
   const HostGauge bordered = whole ? HostGauge{} : with_layers(gauge);
-  const gauge::LinkSums sums =
-      app::sums_over_ranks(whole ? *gauge.part : bordered, gauge.lattice, gauge.part->box(), team_of(*gauge.context));
+  const HostGauge& links = whole ? *gauge.part : bordered;
+  const runtime::Team& team = team_of(*gauge.context);
+  const gauge::LinkSums sums = app::sums_over_ranks(links, gauge.lattice, gauge.part->box(), team);
   const gauge::Plaquettes plaquettes = sums.plaquettes(gauge.lattice);
   gauge.summary.spatial_plaquette = plaquettes.spatial;
   gauge.summary.temporal_plaquette = plaquettes.temporal;
   gauge.summary.link_trace = sums.link_trace(gauge.lattice);
+  gauge.summary.place_sum = app::place_sum_over_ranks(links, gauge.lattice, gauge.part->box(), team);
 }
 
 qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_links* links, qs_gauge** gauge) {

@@ -17,7 +17,7 @@ const RowResults* ConfigurationResults::find(const std::string& quark, const std
 }
 
 std::string links_text(const GaugeSummary& summary) {
-  return fmt::format("{:a} {:a} {:a}", summary.spatial_plaquette, summary.temporal_plaquette, summary.link_trace);
+  return fmt::format("{:a} {:a} {:a} {:a}", summary.spatial_plaquette, summary.temporal_plaquette, summary.link_trace, summary.place_sum);
 }
 
 RowResults row_results(std::vector<Correlator> of_hadron) {

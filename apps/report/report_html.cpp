@@ -111,10 +111,11 @@ std::string solves_table(const RunReport& report) {
   if (!report.solves.empty())
     note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())),
                        escape(energy_note(report.solves.back())));
-  if (report.config.solver.recycle > 0 && report.solves.size() > 1)
+  if (report.config.solver.recycle > 0 && !report.solves.empty() && report.first_iterations > 0)
     note += fmt::format(
-        "<p>Solves begin with the modes that those before them have gathered (recycle {}): {} iterations the first, {} the last.</p>\n",
-        report.config.solver.recycle, report.solves.front().result.iterations, report.solves.back().result.iterations);
+        "<p>Solves begin with the modes that those before them have gathered (recycle {}): {} iterations the run's first, {} the last "
+        "one here.</p>\n",
+        report.config.solver.recycle, report.first_iterations, report.solves.back().result.iterations);
   return table("",
                {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
                 "GFLOP/s per watt", "end"},

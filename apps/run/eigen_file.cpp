@@ -18,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 
 namespace quarkstar::app {
 namespace {
@@ -370,10 +371,34 @@ EigenFile::EigenFile(std::string path, std::string remedy) : path_(std::move(pat
 
 void EigenFile::refuse(const std::string& what) const { throw Error(ErrorKind::input, path_, what, remedy_); }
 
+namespace {
+
+/// "kappa 0.15, not 0.16": where two texts of names and values differ first.
+std::string first_difference(const std::string& of_file, const std::string& wanted) {
+  std::istringstream a(of_file), b(wanted);
+  std::string name, in_file, here;
+  for (;;) {
+    const bool ends = !(a >> in_file), other_ends = !(b >> here);
+    if (ends || other_ends || in_file != here)
+      return fmt::format("{} {}, not {}", name, ends ? "without more" : in_file, other_ends ? "without more" : here);
+    name = in_file;
+  }
+}
+
+}  // namespace
+
 void EigenFile::require_problem(const std::string& problem, const Coord& lattice) const {
   Job::current().together([&] {
     if (header_.problem != problem || header_.lattice != lattice)
-      refuse(fmt::format("its eigenvectors are those of another operator or configuration ({}, not {})", header_.problem, problem));
+      refuse(fmt::format("its eigenvectors are those of another operator or configuration ({}; it has {}, not {})",
+                         first_difference(header_.problem, problem), header_.problem, problem));
+  });
+}
+
+void EigenFile::require_modes() const {
+  Job::current().together([&] {
+    if (header_.values.empty() || static_cast<int>(header_.values.size()) != vectors())
+      throw Error(ErrorKind::input, path_, "it holds a solve that has not ended", "let the solve for eigenvectors end");
   });
 }
 
@@ -424,17 +449,18 @@ std::shared_ptr<const EigenProjector> load_projector(const std::string& path, co
                                                      ModesMemory where) {
   const EigenFile file = opened(path);
   file.require_problem(problem, lattice->decomposition().lattice());
+  file.require_modes();
   const EigenHeader& header = file.header();
-  Job::current().together([&] {
-    if (header.values.empty() || static_cast<int>(header.values.size()) != file.vectors())
-      throw Error(ErrorKind::input, path, "it holds a solve that has not ended", "let `quarkstar eigen` end");
-  });
   const auto projector = std::make_shared<EigenProjector>(lattice, header.parity, header.components, header.values, header.stored, where);
   file.read(lattice->decomposition().part(), EigenProjector::block_for(projector->modes(), header.slices),
             [&](std::span<const HostField> vectors) { projector->add(vectors); });
   return projector;
 }
 
-EigenHeader header_in(const std::string& path) { return opened(path).header(); }
+EigenHeader header_in(const std::string& path) {
+  const EigenFile file = opened(path);
+  file.require_modes();
+  return file.header();
+}
 
 }  // namespace quarkstar::app

@@ -135,6 +135,8 @@ class EigenFile {
   const EigenHeader& header() const { return header_; }
   int vectors() const { return static_cast<int>(checksums_.size() / 2); }
   void require_problem(const std::string& problem, const Coord& lattice) const;
+  /// Throws Error(input) for the file of a solve that has not ended.
+  void require_modes() const;
   /// All vectors in order, `block` together, the last time what is left, with slices as Field::site_vectors() has them.
   void read(const Box& part, int block, const std::function<void(std::span<const HostField>)>& take) const;
 

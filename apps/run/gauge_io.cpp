@@ -40,6 +40,7 @@ LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& pa
   const gauge::LinkSums all = sums_over_ranks(loaded.gauge, lattice, part, team);
   loaded.plaquettes = all.plaquettes(lattice);
   loaded.link_trace = all.link_trace(lattice);
+  loaded.place_sum = place_sum_over_ranks(loaded.gauge, lattice, part, team);
   check_stored(loaded.info.path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
   check_stored(loaded.info.path, "link trace", loaded.info.link_trace, loaded.link_trace);
   return loaded;
@@ -56,7 +57,7 @@ runtime::Team host_team() {
 std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
 
 GaugeSummary LoadedGauge::summary() const {
-  return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal, link_trace};
+  return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal, link_trace, place_sum};
 }
 
 gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
@@ -68,6 +69,12 @@ gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, co
   });
   if (part.extents != lattice) job.combine(sums);  // ranks that each have all have all sums
   return {sums[0], sums[1], sums[2]};
+}
+
+double place_sum_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
+  std::array<runtime::BinnedSum, 1> sum{gauge::place_sum(gauge, lattice, part, team)};
+  if (part.extents != lattice) runtime::mpi::Job::current().combine(sum);
+  return runtime::value_of(sum[0]);
 }
 
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice, const runtime::Team& team) {

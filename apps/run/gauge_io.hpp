@@ -21,7 +21,7 @@ struct LoadedGauge {
   format::GaugeFileInfo info;
   format::GaugePart part;          ///< of this rank; gauge has the layer around it too
   gauge::Plaquettes plaquettes{};  ///< of the links as stored
-  double link_trace = 0;
+  double link_trace = 0, place_sum = 0;
 
   GaugeSummary summary() const;  ///< of the whole configuration
 };
@@ -47,6 +47,7 @@ Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice
 /// The sums over the links of a part of the lattice, which `gauge` holds with the layer around it, and over the ranks that have the others.
 /// Collective.
 gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
+double place_sum_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
 /// Names that --format takes.
 const std::vector<std::string>& output_formats();

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 namespace quarkstar::app {
 namespace {
@@ -91,8 +92,14 @@ OutputFolder::~OutputFolder() {
   if (made_) std::filesystem::remove(path_, ignored);  // only removes an empty folder
 }
 
-void check_writable(const std::string& file) {
-  if (!file.empty()) const AtomicFile probe(file);
+void check_writable(const std::string& file, std::span<const std::string> used) {
+  if (file.empty()) return;
+  for (const std::string& other : used) {
+    std::error_code absent;  // a file that is not there yet is no one's twin
+    if (file == other || std::filesystem::equivalent(file, other, absent))
+      throw Error(ErrorKind::input, file, "this run has that file for something else", "give the output another name");
+  }
+  const AtomicFile probe(file);
 }
 
 void write_json_file(const std::string& path, const RunReport& report) {

@@ -31,8 +31,9 @@ class OutputFolder {
   bool made_ = false;
 };
 
-/// Throws Error if a file could not be written under that name. "" is accepted.
-void check_writable(const std::string& file);
+/// Throws Error if a file could not be written under that name, or is one of `used`: those that are read, or written for something else.
+/// "" is accepted.
+void check_writable(const std::string& file, std::span<const std::string> used = {});
 
 /// std::complex<double> is two doubles in an array, by the standard.
 std::span<const double> reals_of(const HostField& field);

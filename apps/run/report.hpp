@@ -119,6 +119,7 @@ struct RunReport {
   double total_seconds = 0;
   std::vector<OperatorReport> operators;
   std::vector<ColumnReport> solves;
+  int first_iterations = 0;  ///< of the whole run's first solve, which knew no modes that others had gathered
   std::vector<SequentialReport> sequential;
   std::vector<Correlator> correlators;
   std::vector<WorkerReport> workers;

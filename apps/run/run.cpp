@@ -87,12 +87,13 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   const std::size_t count = whole.config.all_sources().size();
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
+    const std::vector<std::string> used{whole.config.gauge, deflation_file(whole.config)};
     for (std::size_t i = 0; i < count; ++i) {
       const RunConfig of_one = of_source(whole.config, i);
       folders.push_back(std::make_unique<OutputFolder>(of_one.out));
-      check_writable(of_one.json);
+      check_writable(of_one.json, used);
     }
-    check_writable(whole.config.trace);
+    check_writable(whole.config.trace, used);
   });
 
   Coord lattice{};
@@ -106,6 +107,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   for (std::size_t i = 0; i < count; ++i)
     sources.push_back({reports[i], [&, i](const Propagators& propagators, const SolvedOn&) {
                          RunReport& report = reports[i];
+                         if (!reports.front().solves.empty()) report.first_iterations = reports.front().solves.front().result.iterations;
                          report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
                          finish(report, *folders[i], propagators, listener);
                        }});

@@ -40,6 +40,13 @@ Plaquettes plaquettes(const GaugeField& links);  ///< throws as link_sums() does
 /// Mean over all links of Re tr U / 3.
 double link_trace(const HostGauge& gauge, const runtime::Team& team);
 
+/// Sum over the links of a part of w (Re + Im) tr U, w from 1 to 2 by the number of the link in the lattice. Translations, reflections and
+/// complex conjugation, which plaquettes and link trace do not see, change it. `gauge` holds the part. Merged over disjoint parts it is
+/// that of the whole.
+runtime::BinnedSum place_sum(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
+/// What its links at one site add, in `gauge` number `index`, in the lattice number `site` (lexicographic).
+double place_summand(const HostGauge& gauge, std::int64_t index, std::int64_t site);
+
 /// How far the links are from SU(3): maxima over all links.
 struct UnitarityDeviation {
   double unitarity = 0;    ///< max over the entries of |U U^+ - 1|

@@ -11,6 +11,7 @@ struct GaugeSummary {
   std::string path, format;
   Coord extents{};
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
+  double place_sum = 0;  ///< gauge::place_sum(): tells apart what the others do not, shifted configurations
   std::string long_path = {};
   bool reunitarized = false;
 };

@@ -429,6 +429,12 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
     if (settings_.degree == 0) state_.degree = filter_degree(state_.window);
     begin_from_basis();
   };
+  const auto keep = [&](int converged) {  // returns whether to go on
+    runtime::Session::current().wait_all();
+    const bool goes_on = !progress || progress(state_, converged);
+    if (snapshots.save) snapshots.save(state_, basis_, next_);
+    return goes_on;
+  };
   for (;;) {
     if (state_.restarts >= settings_.most_restarts)
       throw Error(ErrorKind::numerical, Parameter("modes"),
@@ -442,7 +448,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
       const double missing = 1.5 * settings_.modes / std::max(1, below);
       restart(now);
       widen("wanted modes lie in the filter's window", std::clamp(missing, least_widening, 4.0));
-      if (progress && !progress(state_, 0)) break;
+      if (!keep(0)) break;
       continue;
     }
     // Of the residual of p(A) a part high / (theta - 1) at most is that of A.
@@ -466,6 +472,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
       if (places_.back() > state_.window.low) {  // the other end has come up
         state_.window.high *= 1.1;
         widen("modes of the upper end of the spectrum pass the filter's window", least_widening);
+        if (!keep(0)) break;
         continue;
       }
       constexpr double most_caution = 1e-5;
@@ -476,10 +483,7 @@ EigenResult BlockLanczos::solve(const EigenProgress& progress, const EigenSnapsh
                     fmt::format("|A v - lambda v| stays at {:.1e}", *std::max_element(result.residuals.begin(), result.residuals.end())),
                     "give a larger tolerance, or a lower degree of the filter");
     }
-    runtime::Session::current().wait_all();
-    const bool goes_on = !progress || progress(state_, converged);
-    if (snapshots.save) snapshots.save(state_, basis_, next_);
-    if (!goes_on) break;
+    if (!keep(converged)) break;
   }
   result.state = state_;
   runtime::Session::current().wait_all();

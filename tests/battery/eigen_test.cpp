@@ -269,6 +269,22 @@ TEST_CASE("modes have the same bits for every cut, policy and number of workers,
     REQUIRE(!stopped.result.converged);
     REQUIRE(!vectors.empty());
     check_same_bits(solved(whole, *made.action, settings, {}, {load, {}}), first);
+    if (far || precision != Precision::double_) continue;
+    // What is told of each restart is saved, also where it finds that the window must be wider and begins with an empty basis.
+    EigenSettings narrow = settings;
+    narrow.modes = 6;
+    narrow.basis = 16;
+    narrow.tolerance = 1e-4;
+    narrow.degree = 12;
+    int told = 0, saved = 0;
+    const auto count = [&](const LanczosState&, int) { return ++told > 0; };
+    const Outcome wider =
+        solved(whole, *made.action, narrow, count, {{}, [&](const LanczosState&, const Basis&, const Field&) { ++saved; }});
+    REQUIRE(wider.result.converged);
+    CHECK(saved == told);
+    const Outcome at_once = solved(whole, *made.action, narrow, [](const LanczosState&, int) { return false; }, {{}, save});
+    REQUIRE(!at_once.result.converged);
+    check_same_bits(solved(whole, *made.action, narrow, {}, {load, {}}), wider);
   }
 }
 

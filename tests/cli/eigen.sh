@@ -143,6 +143,12 @@ expect 2 '--store: quarter not in' eigen "${common[@]}" --modes 8 --store quarte
 expect 0 '^plaquette ' gauge generate other.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 8 --format ildg
 expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' "${solve[@]}" --json x.json --deflate modes.h5 --gauge other.ildg
 expect 2 'modes.h5: its eigenvectors are those of another operator or configuration' solve --gauge lattice.ildg --action asqtad --u0 1 --mass 0.05 --threads 1 --json x.json --deflate modes.h5
+leave_restart_file left.h5 "${long[@]}"
+expect 2 'left.h5.restart: it holds a solve that has not ended' solve --gauge large.ildg --action naive --mass 0.05 --columns 0 --threads 1 --json x.json --deflate left.h5.restart
+cp lattice.ildg kept.ildg
+expect 2 'lattice.ildg: this run has that file for something else' "${eigen[@]}" --out lattice.ildg
+expect 2 'both.h5: this run has that file for something else' "${eigen[@]}" --out both.h5 --json both.h5
+cmp lattice.ildg kept.ildg || die "a configuration was written to"
 expect 2 'nowhere.h5: it is no HDF5 file, or a damaged one' "${solve[@]}" --json x.json --deflate nowhere.h5
 size=$(stat -c %s modes.h5)
 head -c $((size - 100)) modes.h5 > short.h5

@@ -6,9 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace gauge_observables_test {
 
@@ -43,6 +46,40 @@ TEST_CASE("gauge: observables are gauge invariant where they must be") {
   const HostGauge field = reference::near_unit_gauge(extents, seed, 0.3);
   const HostGauge rotated = reference::transform(field, reference::random_transform(extents, seed + 1));
   CHECK(std::abs(gauge::plaquettes(rotated, team_of(1)).mean() - gauge::plaquettes(field, team_of(1)).mean()) < 1e-14);
+}
+
+TEST_CASE("gauge: shifted and conjugated links have the same plaquettes and link trace, and another place sum") {
+  const std::uint64_t seed = 24;
+  CAPTURE(seed);
+  const Coord extents{4, 2, 6, 4};
+  const HostGauge field = reference::near_unit_gauge(extents, seed, 0.4);
+  const auto place_sum = [&](const HostGauge& of, int threads = 2) {
+    return runtime::value_of(gauge::place_sum(of, extents, {{}, extents}, team_of(threads)));
+  };
+  HostGauge conjugated = field;
+  for (std::size_t i = 1; i < conjugated.data.size(); i += 2) conjugated.data[i] = -conjugated.data[i];
+  std::vector<HostGauge> others{conjugated};
+  for (int mu = 0; mu < 4; ++mu) {
+    HostGauge& shifted = others.emplace_back(field);
+    for (std::int64_t i = 0; i < volume(extents); ++i) {
+      Coord from = coordinates(i, extents);
+      from[mu] = (from[mu] + 1) % extents[mu];
+      for (int nu = 0; nu < 4; ++nu) {
+        const auto link = field.link(lexicographic(from, extents), nu);
+        std::copy(link.begin(), link.end(), shifted.data.begin() + (4 * i + nu) * 18);
+      }
+    }
+  }
+  for (const HostGauge& other : others) {
+    CHECK(gauge::link_trace(other, team_of(2)) == gauge::link_trace(field, team_of(2)));
+    CHECK(gauge::plaquettes(other, team_of(2)).mean() == doctest::Approx(gauge::plaquettes(field, team_of(2)).mean()).epsilon(1e-13));
+    CHECK(std::abs(place_sum(other) - place_sum(field)) > 1e-3);
+  }
+  // The bits of threads and parts.
+  CHECK(place_sum(field, 7) == place_sum(field, 1));
+  runtime::BinnedSum merged = gauge::place_sum(field, extents, {{}, {4, 2, 6, 1}}, team_of(1));
+  merged.merge(gauge::place_sum(field, extents, {{0, 0, 0, 1}, {4, 2, 6, 3}}, team_of(2)));
+  CHECK(runtime::value_of(merged) == place_sum(field));
 }
 
 TEST_CASE("gauge: observables have the same bits for any number of threads") {

@@ -1,6 +1,7 @@
 #include "codelets/actions/staggered/links_input.hpp"
 
 #include "codelets/actions/staggered/links.hpp"
+#include "codelets/gauge/observables.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/gauge/smear/links_signs.hpp"
@@ -145,17 +146,18 @@ smear::StaggeredLinks load_links(const ActionKind& kind, ActionRun& run, const r
   check_signs(files, links, decomposition, team);
   check_form(files, run.link_reals, links, team);
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  run.gauge = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.far};
+  run.gauge = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, unknown, files.far};
   return links;
 }
 
 std::string describe_operator(std::string_view action, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
-  // Norm and trace: the one no gauge changes, the other every change of a link.
+  // Norm, trace and place sum: the first no gauge changes, the second every change of a link, the third a shift too.
   const Box part = decomposition.part();
   const auto numbers = [&](const HostGauge& field) {
-    std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
+    std::array<runtime::BinnedSum, 3> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
     for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
-      const std::int64_t index = index_in(field.box(), site_of(part, i), decomposition.lattice());
+      const Coord x = site_of(part, i);
+      const std::int64_t index = index_in(field.box(), x, decomposition.lattice());
       double norm2 = 0, trace = 0;
       for (int mu = 0; mu < 4; ++mu) {
         const auto link = field.link(index, mu);
@@ -164,9 +166,10 @@ std::string describe_operator(std::string_view action, const smear::StaggeredLin
       }
       runtime::add(sums[0], norm2);
       runtime::add(sums[1], trace);
+      runtime::add(sums[2], gauge::place_summand(field, index, lexicographic(x, decomposition.lattice())));
     }
     if (decomposition.is_distributed()) runtime::mpi::Job::current().combine(sums);
-    return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
+    return fmt::format("{:.13e} {:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]), runtime::value_of(sums[2]));
   };
   const std::string fat = numbers(links.fat), far = numbers(links.long_links);
   return fmt::format("action {} fat links {} long links {}", action, fat, far);

@@ -107,9 +107,9 @@ MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposit
     made.action = action(gauge, of_masses);
     if (!run.identify) return made;
     const GaugeSummary& read = run.gauge;
-    made.equation =
-        fmt::format("action {} plaquette {:.13e} link trace {:.13e}{}", name, 0.5 * (read.spatial_plaquette + read.temporal_plaquette),
-                    read.link_trace, read.reunitarized ? " reunitarized" : "");
+    made.equation = fmt::format("action {} plaquette {:.13e} link trace {:.13e} links {:.13e}{}", name,
+                                0.5 * (read.spatial_plaquette + read.temporal_plaquette), read.link_trace, read.place_sum,
+                                read.reunitarized ? " reunitarized" : "");
     for (const ActionSetting& s : settings) {
       if (s.key == "mass" || (names_masses && s.key == mass_key)) continue;                   // kappa says it; restart files name it
       made.equation += s.type == ActionSetting::Type::name ? "" : fmt::format(" {}", s.key);  // names say what they are of
