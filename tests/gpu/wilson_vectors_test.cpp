@@ -56,7 +56,7 @@ struct Block {
   WilsonCase<F> made;
   int lanes, reals, vectors, count;
   std::vector<MadeUpField<F, 12>> in, x, y;
-  std::vector<std::vector<T>> faces[8];  ///< [direction][vector], [position][12][face lane]
+  std::vector<std::vector<T>> faces[8];  ///< [direction][vector], [position][word][face lane]
 
   Block(int block_lanes, int link_reals, int n, Edges edges, int outer_sites = sites)
       : made(block_lanes, link_reals, outer_sites, true), lanes(block_lanes), reals(link_reals), vectors(n), count(outer_sites) {
@@ -155,9 +155,10 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
   wilson::HoppingArguments<F> a = made.arguments;
   for (int d = 0; d < 8; ++d) {
     if (a.faces[d] == nullptr) continue;
-    const auto face = block.template together<Real<F>>(static_cast<std::size_t>(12 * block.face_width(d)), kernels::face_sites,
-                                                       [&](int v) { return block.faces[d][static_cast<std::size_t>(v)].data(); });
-    faces.push_back(std::make_unique<OnGpu<Real<F>>>(groups ? in_lanes(face, 12, vectors_in_lanes, 1, 0) : face));
+    const auto face =
+        block.template together<Real<F>>(static_cast<std::size_t>(wilson::face_words<F> * block.face_width(d)), kernels::face_sites,
+                                         [&](int v) { return block.faces[d][static_cast<std::size_t>(v)].data(); });
+    faces.push_back(std::make_unique<OnGpu<Real<F>>>(groups ? in_lanes(face, wilson::face_words<F>, vectors_in_lanes, 1, 0) : face));
     a.faces[d] = faces.back()->get();
   }
   a.neighbours = entries.get();
@@ -245,7 +246,7 @@ void check_packs(int lanes, int n, int sign, bool chunked) {
     INFO(kernels::describe(NumberFormat<F>::precision, lanes)
          << " n " << n << " sign " << sign << " direction " << d << " chunked " << chunked);
     const int stride = block.made.stride[static_cast<std::size_t>(d / 2)];
-    const auto row = static_cast<std::size_t>(12 * block.face_width(d));
+    const auto row = static_cast<std::size_t>(wilson::face_words<F> * block.face_width(d));
     const Zeroed<Real<F>> out(sites * static_cast<std::size_t>(n) * row);
     cuda::launch_pack<F>({.lanes = lanes, .direction = d, .sign = sign, .chunked = chunked}, {list.get(), in.get(), out.get(), stride, n},
                          sites, nullptr, stream);

@@ -63,10 +63,11 @@ void wilson_kernels(Results& results, int lanes) {
   const WilsonCase<F> c(lanes, 18, sites, true);
   for (int d = 0; d < 8; ++d)
     for (const int sign : {1, -1}) {
-      const int stride = c.stride[static_cast<std::size_t>(d / 2)];
-      std::vector<Real<F>> face(static_cast<std::size_t>(sites * 12 * (stride == 0 ? lanes : lanes / 2)));
+      const int stride = c.stride[static_cast<std::size_t>(d / 2)], width = stride == 0 ? lanes : lanes / 2;
+      std::vector<Real<F>> face(static_cast<std::size_t>(sites * wilson::face_words<F> * width));
       wilson::pack_kernel<F>(lanes, d, sign)({c.list.data(), c.in.stored.data(), face.data(), stride, 1}, 0, sites);
-      results["wilson pack" + where + " direction " + std::to_string(d) + (sign > 0 ? "" : " adjoint")] = checksum_of(face);
+      results["wilson pack" + where + " direction " + std::to_string(d) + (sign > 0 ? "" : " adjoint")] =
+          checksum_of(numbers_of_face<F>(face, width));
     }
 }
 

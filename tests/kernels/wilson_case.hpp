@@ -1,5 +1,6 @@
 #pragma once
 // A made-up block for the Wilson hopping term, and the result that its definition gives.
+#include "codelets/actions/wilson/face_words.hpp"
 #include "codelets/actions/wilson/hopping_arguments.hpp"
 #include "codelets/field/write_link.hpp"
 #include "tests/kernels/neighbours.hpp"
@@ -7,10 +8,56 @@
 #include "tests/reference/gauge.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <memory>
 #include <utility>
 
 namespace quarkstar::kernels {
+
+/// Writes six components of a half spinor, `width` apart, into a face. In half precision they are rounded to integers times a unit, and the
+/// face's unit is that times the unit of links, as senders make it.
+template <class F>
+void write_face(Complex* exact, Real<F>* words, int width) {
+  if constexpr (is_half<F>) {
+    const float unit = static_cast<float>(std::abs(exact[0].real()) + 1) / 65536;
+    std::uint32_t stored[wilson::face_words<F>]{0, 0};
+    for (int c = 0; c < 6; ++c) {
+      const double re = std::floor(exact[c * width].real() / unit), im = std::floor(exact[c * width].imag() / unit);
+      exact[c * width] = {re * unit, im * unit};
+      const auto of_re = static_cast<std::uint32_t>(re + 65536), of_im = static_cast<std::uint32_t>(im + 65536);
+      stored[1] |= of_re / 65536 << (16 + 2 * c) | of_im / 65536 << (17 + 2 * c);
+      stored[2 + c] = of_re % 65536 | of_im % 65536 << 16;
+    }
+    words[0] = unit * site::link_unit;
+    for (int w = 1; w < wilson::face_words<F>; ++w) std::memcpy(words + w * width, stored + w, 4);
+  } else {
+    for (int c = 0; c < 6; ++c) {
+      words[2 * c * width] = static_cast<Real<F>>(exact[c * width].real());
+      words[(2 * c + 1) * width] = static_cast<Real<F>>(exact[c * width].imag());
+    }
+  }
+}
+
+/// The numbers of a face, [place][12][face lane], that a reader computes with.
+template <class F>
+std::vector<Real<F>> numbers_of_face(const std::vector<Real<F>>& face, int width) {
+  if constexpr (!is_half<F>) return face;
+  constexpr auto words = static_cast<std::size_t>(wilson::face_words<F>);
+  const auto row = static_cast<std::size_t>(width);
+  std::vector<Real<F>> numbers;
+  for (std::size_t place = 0; place < face.size(); place += words * row)
+    for (std::size_t number = 0; number < 12; ++number)
+      for (std::size_t l = 0; l < row; ++l) {
+        std::uint32_t upper, pair;
+        std::memcpy(&upper, &face[place + row + l], 4);
+        std::memcpy(&pair, &face[place + (2 + number / 2) * row + l], 4);
+        const std::uint32_t lower = number % 2 == 0 ? pair % 65536 : pair / 65536;
+        const int integer = static_cast<int>(lower + 65536 * (upper >> (16 + number) & 1)) - 65536;
+        numbers.push_back(static_cast<Real<F>>(integer) * face[place + l]);
+      }
+  return numbers;
+}
 
 template <class F>
 struct WilsonCase {
@@ -138,13 +185,11 @@ struct WilsonCase {
       }
     for (int d = 0; d < 8; ++d) {
       const int width = stride[static_cast<std::size_t>(d / 2)] == 0 ? lanes : lanes / 2;
-      for (int i = 0; i < face_sites * vectors * 6; ++i) {
-        for (int l = 0; l < width; ++l) exact_faces[d].push_back(numbers.complex());
-        // Senders of half precision put the unit of links into the face (read_projected).
-        const double unit = is_half<F> ? static_cast<double>(site::link_unit) : 1;
-        const auto* row = exact_faces[d].data() + i * width;
-        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].real() * unit));
-        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].imag() * unit));
+      faces[d].resize(static_cast<std::size_t>(face_sites * vectors * wilson::face_words<F> * width));
+      for (int i = 0; i < face_sites * vectors; ++i) {
+        for (int number = 0; number < 6 * width; ++number) exact_faces[d].push_back(numbers.complex());
+        for (int l = 0; l < width; ++l)
+          write_face<F>(exact_faces[d].data() + i * 6 * width + l, faces[d].data() + i * wilson::face_words<F> * width + l, width);
       }
     }
     for (int s = 0; s < sites; ++s) list.push_back(static_cast<std::uint32_t>(s));

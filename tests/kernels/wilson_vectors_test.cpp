@@ -92,7 +92,7 @@ void check_pack() {
         for (const int sign : {1, -1}) {
           INFO(describe(NumberFormat<F>::precision, lanes) << " direction " << d << " sign " << sign << " right-hand sides " << vectors);
           const int stride = c.stride[static_cast<std::size_t>(d / 2)];
-          const auto place = static_cast<std::size_t>(12 * (stride == 0 ? lanes : lanes / 2));
+          const auto place = static_cast<std::size_t>(wilson::face_words<F> * (stride == 0 ? lanes : lanes / 2));
           const wilson::PackKernel<F> kernel = wilson::pack_kernel<F>(lanes, d, sign);
           std::vector<Real<F>> face(place * static_cast<std::size_t>(sites * vectors)), own(place * sites);
           kernel({c.list.data(), c.in.stored.data(), face.data(), stride, vectors}, 0, sites);

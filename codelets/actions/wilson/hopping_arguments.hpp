@@ -16,7 +16,7 @@ using stencil::PackArguments;
 using stencil::PackKernel;
 using KernelChoice = stencil::Choice;  ///< link_reals: 18, 12 or 8
 
-/// Faces hold 12 reals, from the sender's read_projected().
+/// Faces hold what the sender has projected (face_words.hpp).
 template <class F>
 struct HoppingArguments : stencil::Arguments<F> {
   Real<F> phase_re[8], phase_im[8];  ///< boundary phase of a hop in each direction

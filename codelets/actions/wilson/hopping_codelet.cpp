@@ -1,3 +1,4 @@
+#include "codelets/actions/wilson/face_words.hpp"
 #include "codelets/actions/wilson/hopping.hpp"
 #include "codelets/actions/wilson/hopping_run.hpp"
 #include "runtime/system/error.hpp"
@@ -7,7 +8,7 @@ Hopping::Hopping(const LinkField& even, const LinkField& odd, int vectors, doubl
     : Stencil(even.lattice(),
               {.name = "Wilson hopping term",
                .components = spinor_components,
-               .face = {12, false},
+               .face = face_format,
                .flops = 1320,
                .link_bytes = links_bytes(even.lattice()->precision(), even.reals()),
                .epilogue_flops = epilogue_flops,

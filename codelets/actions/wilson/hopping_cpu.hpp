@@ -1,6 +1,7 @@
 #pragma once
 // The hops of the Wilson hopping term on CPUs: loads, lane exchanges, faces and phases around the site body. One lane group
 // at a time. Several right-hand sides: hopping_many.hpp. What is done with their sums: hopping_sites.hpp.
+#include "codelets/actions/wilson/face_words.hpp"
 #include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "codelets/actions/wilson/hopping_spins.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
@@ -12,6 +13,7 @@
 #include "codelets/lattice/neighbour_entry.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -27,6 +29,14 @@ struct OneOfVectors {
   std::size_t vectors, vector;
   std::size_t at(std::size_t site) const { return site * vectors + vector; }
 };
+
+/// The bits of a pack of floats.
+template <int VL>
+struct WordsOfPack {
+  typedef std::uint32_t Words __attribute__((vector_size(4 * VL)));
+};
+template <int VL>
+using WordsOf = typename WordsOfPack<VL>::Words;
 
 /// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block.
 template <class F, int W, int VL, int Reals, class Vector = OnlyVector>
@@ -149,7 +159,19 @@ struct CpuNeighbours {
           for (V& x : h) x = x.template exchange<S>();
       if ((entry & neighbour_entry::face) != 0) {
         const std::size_t width = static_cast<std::size_t>(face_lanes<W>(stride));
-        merge_face<S, W>(h, a.faces[direction] + (vector.at(faces_at[direction]) * 12 + First) * width, stride, forward, lane0);
+        const T* const position = a.faces[direction] + vector.at(faces_at[direction]) * wilson::face_words<F> * width;
+        if constexpr (is_half<F>) {
+          V head[wilson::face_head]{}, pairs[Numbers / 2]{};
+          merge_face<S, W>(head, position, stride, forward, lane0);
+          merge_face<S, W>(pairs, position + (wilson::face_head + First / 2) * width, stride, forward, lane0);
+          site::unroll<Numbers / 2>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+            const site::Complex<V> z = wilson::read_face_pair<First / 2 + c, WordsOf<VL>>(head, pairs[c]);
+            h[2 * c] = on_edge<S>(h[2 * c], z.re, stride, forward);
+            h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, stride, forward);
+          });
+        } else {
+          merge_face<S, W>(h, position + First * width, stride, forward, lane0);
+        }
       }
       if ((entry & neighbour_entry::phase) != 0) {
         const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
@@ -216,9 +238,13 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
         if (misses_face<VL, forward>(a.stride, lane0)) continue;
         const F* p = a.in + (static_cast<std::size_t>(a.sites[i]) * a.vectors + v) * (spinor_words<F> * W) + lane0;
         site::HalfSpinor<V> h;
-        wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
-        store_face<W, VL, 6, forward>(a.out + (i * a.vectors + v) * 12 * width, a.stride, lane0,
-                                      [&](auto c) QUARKSTAR_INLINE_LAMBDA { return h[c / 3][c % 3]; });
+        const V unit = wilson::read_projected_integers<F, mu, projector, site::PlainLoads>(h, p, W);
+        V words[wilson::face_words<F>];
+        wilson::write_face_words<F, WordsOf<VL>>(words, h, unit);
+        store_face<W, VL, wilson::face_words<F> / 2, forward>(a.out + (i * a.vectors + v) * wilson::face_words<F> * width, a.stride, lane0,
+                                                              [&](auto c) QUARKSTAR_INLINE_LAMBDA {
+                                                                return site::Complex<V>{words[2 * c], words[2 * c + 1]};
+                                                              });
       }
 }
 

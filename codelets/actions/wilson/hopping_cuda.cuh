@@ -2,6 +2,7 @@
 // CUDA driver of the Wilson hopping term: one thread per lane of an outer site and vector (threadIdx.y), around the same site body as the
 // CPU. The threads of a block that differ in the vector alone need the same links. In half precision one of them loads a link and puts it
 // together for all, in shared memory; else each loads it, all but the first from the caches.
+#include "codelets/actions/wilson/face_words.hpp"
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
 #include "codelets/arch/cuda_sum.cuh"
@@ -20,13 +21,12 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
 }
 
 /// h = upper two rows of (1 + sign Projector gamma_Mu) psi, where sign is nothing or a number 1 or -1, and `words` those of psi in one
-/// lane: the bits of wilson::read_projected().
+/// lane, in half precision in units of the site: the bits of wilson::read_projected_integers().
 template <int Mu, int Projector, class F, class V, class... Number>
-__device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], V unit_of_link, Number... sign) {
-  const site::SiteReader<F, V> stored(words, 1);
+__device__ __forceinline__ void read_projected_integers(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], Number... sign) {
   if constexpr (is_half<F>) {
     // Integers with their bias: where they are added, it is subtracted twice. Every step is exact.
-    const V unit = stored.unit * unit_of_link, bias = V::broadcast(site::fixed_point_bias);
+    const V bias = V::broadcast(site::fixed_point_bias);
     site::unroll<6>([&](auto c) {
       constexpr int row = c / 3, power = site::power_of_i(Mu, Projector, row), other = 3 * site::gamma_entry(Mu, row).column + c % 3;
       constexpr bool adds_re = power == 0 || power == 3, adds_im = power < 2;
@@ -35,12 +35,29 @@ __device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (
         if constexpr (sizeof...(sign) > 0) return fma(sign..., of_b, of_a - (adds ? fma(sign..., bias, bias) : fnma(sign..., bias, bias)));
         else return (adds ? of_a - (bias + bias) : of_a) + of_b;
       };
-      h[row][c % 3] = {projected(adds_re, a.re, b.re) * unit, projected(adds_im, a.im, b.im) * unit};
+      h[row][c % 3] = {projected(adds_re, a.re, b.re), projected(adds_im, a.im, b.im)};
     });
   } else {
+    const site::SiteReader<F, V> stored(words, 1);
     site::Spinor<V> psi;
     site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = stored.raw(c); });
     site::project<Mu, Projector>(h, psi, sign...);
+  }
+}
+
+/// The unit of half precision, `words` those of a spinor in one lane.
+__device__ __forceinline__ Lane<float> unit_of(const Half (&words)[spinor_words<Half>], Lane<float> unit_of_link) {
+  return site::SiteReader<Half, Lane<float>>(words, 1).unit * unit_of_link;
+}
+
+/// The same times the units of the site and of the link that it will meet, which may carry the sign of a boundary (other precisions do not
+/// use it).
+template <int Mu, int Projector, class F, class V, class... Number>
+__device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], V unit_of_link, Number... sign) {
+  read_projected_integers<Mu, Projector>(h, words, sign...);
+  if constexpr (is_half<F>) {
+    const V unit = unit_of(words, unit_of_link);
+    site::unroll<6>([&](auto c) { h[c / 3][c % 3] = {h[c / 3][c % 3].re * unit, h[c / 3][c % 3].im * unit}; });
   }
 }
 
@@ -158,13 +175,22 @@ struct CudaNeighbours {
     const int width = stride == 0 ? W : W / 2, step = wanted ? width : 0;
     const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
     const std::uint32_t place = wanted ? faces_at[direction] : 0;  // there is no table where nothing is cut
-    const T* of_face = a.faces[direction] + (static_cast<std::size_t>(place) * vectors + vector) * (12 * width) + face_lane;
+    constexpr int words = wilson::face_words<F>;
+    const T* of_face = a.faces[direction] + (static_cast<std::size_t>(place) * vectors + vector) * (words * width) + face_lane;
     const T* p = wanted ? of_face : reinterpret_cast<const T*>(a.in);
-    site::unroll<6>([&](auto c) {
-      const V re{p[2 * c * step]}, im{p[(2 * c + 1) * step]};
-      site::Complex<V>& z = h[c / 3][c % 3];
-      z = {{wanted ? re.v : z.re.v}, {wanted ? im.v : z.im.v}};
-    });
+    const auto replace = [&](auto&& component) {
+      site::unroll<6>([&](auto c) {
+        const site::Complex<V> of_face = component(c);
+        site::Complex<V>& z = h[c / 3][c % 3];
+        z = {{wanted ? of_face.re.v : z.re.v}, {wanted ? of_face.im.v : z.im.v}};
+      });
+    };
+    if constexpr (is_half<F>) {
+      const V head[wilson::face_head]{{p[0]}, {p[step]}};
+      replace([&](auto c) { return wilson::read_face_pair<c, std::uint32_t>(head, V{p[(wilson::face_head + c) * step]}); });
+    } else {
+      replace([&](auto c) { return site::Complex<V>{{p[2 * c * step]}, {p[(2 * c + 1) * step]}}; });
+    }
   }
 
   /// r += the hop in direction D; the first direction stores it.

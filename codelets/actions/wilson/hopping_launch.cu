@@ -28,12 +28,13 @@ __global__ void __launch_bounds__(most_pack_threads)
     site::HalfSpinor<V> h;
     F words[spinor_words<F>];
     load_words<spinor_chunk<F, Chunked>, site::head_words<F>, CachedLoads>(words, a.in + vector * (spinor_words<F> * lanes), lanes, lane);
-    read_projected<D / 2, wilson::projector_of(D, 1)>(h, words, V::broadcast(site::link_unit), V{sign});
-    Real<F>* out = a.out + std::size_t{row} * 12 * width + face_lane;
-    site::unroll<6>([&](auto c) {
-      out[2 * c * width] = h[c / 3][c % 3].re.v;
-      out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
-    });
+    read_projected_integers<D / 2, wilson::projector_of(D, 1)>(h, words, V{sign});
+    V unit{1};
+    if constexpr (is_half<F>) unit = unit_of(words, V::broadcast(site::link_unit));
+    V of_face[wilson::face_words<F>];
+    wilson::write_face_words<F, std::uint32_t>(of_face, h, unit);
+    Real<F>* out = a.out + std::size_t{row} * wilson::face_words<F> * width + face_lane;
+    site::unroll<wilson::face_words<F>>([&](auto w) { out[w * width] = of_face[w].v; });
   }
 }
 

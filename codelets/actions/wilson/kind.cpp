@@ -60,7 +60,7 @@ WilsonKind::WilsonKind() {
   is_hermitian = false;
   mass_key = "kappa";
   names_masses = false;
-  face = {12, false};  // a half spinor
+  face = wilson::face_format;
   flops = 1320;
   link_reals = {18, 12, 8};
   settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
