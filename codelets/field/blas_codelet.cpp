@@ -21,7 +21,7 @@ struct Task {
   std::int64_t outer_sites;
   int vectors_of[Arguments<double>::most_fields];
   int vectors, lanes, vectors_in_lanes, first_sum;
-  bool chunked, has_state;
+  bool slices_in_lanes, chunked, has_state;
   Obedience obedience;
 };
 
@@ -85,9 +85,10 @@ void run_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
   const VectorStatus* status = status_of<Operation>(call, task);
+  const int in_lanes = task.slices_in_lanes || task.vectors_in_lanes > 1 ? task.vectors_in_lanes : 0;
   const auto launch = [&](auto chunked) {
-    cuda::launch_blas<F, Components, chunked, Operation>(unpack<F, Operation>(call, task), task.vectors_in_lanes > 1, task.coefficients,
-                                                         status, task.obedience, task.outer_sites, stream);
+    cuda::launch_blas<F, Components, chunked, Operation>(unpack<F, Operation>(call, task), in_lanes, task.coefficients, status,
+                                                         task.obedience, task.outer_sites, stream);
   };
   if constexpr (Components == spinor_components) {
     if (task.chunked) launch(std::true_type{});
@@ -144,6 +145,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = first.lanes();
   task.vectors_in_lanes = first.vectors_in_lanes();
+  task.slices_in_lanes = lattice.slices_in_lanes();
   task.chunked = first.chunked();
   task.first_sum = first_sum;
   task.has_state = guard.state != nullptr;

@@ -122,13 +122,15 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
 /// Sites of a block with vectors in lanes, at most 16 of them.
 inline constexpr int sites_at_a_time = 16, most_threads_in_lanes = 16 * sites_at_a_time;
 
-/// With vectors in lanes, which are never in half precision: one thread per vector of a group (y) and site. staged: sites come to shared
-/// memory, and go back, whole, by bulk copies. A row of 12 vectors is 192 bytes and ends in the middle of a line, so that loads of rows
-/// reach three quarters of a copy's bandwidth (one H200; docs/results/2026-12-01-h200-bicgstab.md).
+/// With vectors or slices in lanes, which are never in half precision: one thread per lane of a group (y) and site. in_lanes: vectors of a
+/// group; 1: it is the slices of one. staged: sites come to shared memory, and go back, whole, by bulk copies. A row of 12 lanes is 192
+/// bytes and ends in the middle of a line, so that loads of rows reach three quarters of a copy's bandwidth (one H200;
+/// docs/results/2026-12-01-h200-bicgstab.md).
 template <class F, int Components, class Operation>
 __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Components, Operation>))
-    blas_in_lanes(const __grid_constant__ blas::Arguments<F> a, bool staged, const __grid_constant__ Coefficients coefficients,
-                  const VectorStatus* status, Obedience obedience, std::uint32_t sites, SumTable* tables) {
+    blas_in_lanes(const __grid_constant__ blas::Arguments<F> a, int in_lanes, bool staged,
+                  const __grid_constant__ Coefficients coefficients, const VectorStatus* status, Obedience obedience, std::uint32_t sites,
+                  SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr int fields = blas::field_count<Operation>;
   // The next kernel is not let onto the GPU before this one has ended: a hop would begin on multiprocessors whose memory is mostly shared,
@@ -139,12 +141,13 @@ __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Com
   __shared__ Arrival arrived;
   const std::int32_t* left_out = obedience.left_out(status);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), lane = thread % a.lanes, s = thread / a.lanes;
-  const int group = static_cast<int>(blockIdx.y), v = group * a.lanes + lane, words = NumberFormat<F>::site_words(2 * Components) * a.lanes;
+  const int group = static_cast<int>(blockIdx.y), v = in_lanes > 1 ? group * in_lanes + lane : group,
+            words = NumberFormat<F>::site_words(2 * Components) * a.lanes;
   const std::uint32_t block = backward<Operation> ? gridDim.x - 1 - blockIdx.x : blockIdx.x, first = block * sites_at_a_time;
   const int count = static_cast<int>(min(sites - first, static_cast<std::uint32_t>(sites_at_a_time)));
   const bool in_tiles = Arrival::bulk && staged, wanted = s < count && (left_out == nullptr || left_out[v] == 0);
   // What an operation only writes must be there, too, where some of a group's vectors stay as they are.
-  const auto is_read = [left_out](blas::Use use) { return use != blas::Use::out || left_out != nullptr; };
+  const auto is_read = [&](blas::Use use) { return use != blas::Use::out || (left_out != nullptr && in_lanes > 1); };
   const auto in_tile = [&](int field, int site) { return reinterpret_cast<F*>(dynamic) + (field * sites_at_a_time + site) * words; };
   /// move(place in the tile, place in memory) of one site and field for each thread, of the fields that are asked for.
   const auto for_sites = [&](auto&& wants, auto&& move) {
@@ -152,7 +155,8 @@ __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Com
       site::unroll<fields>([&](auto field) {
         const int of_site = i - field * sites_at_a_time;
         if (of_site < 0 || of_site >= count || !wants(Operation::uses[field])) return;
-        move(in_tile(field, of_site), a.fields[field] + (std::size_t{first} + of_site) * a.vectors * words + std::size_t(group) * words);
+        const auto n = static_cast<std::size_t>(a.vectors_of[field]);
+        move(in_tile(field, of_site), a.fields[field] + ((std::size_t{first} + of_site) * n + (n > 1 ? group : 0)) * words);
       });
   };
   const auto bytes = static_cast<std::uint32_t>(words * sizeof(F));
@@ -188,21 +192,21 @@ __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Com
     Real<F> x[sum_count<Operation>];
     for (int k = 0; k < Operation::sums; ++k) x[k] = sum[k].v;
     add_to_tables<sites_at_a_time>(x, Operation::sums, lane * sites_at_a_time + s, exchange,
-                                   [&](int row, int k) { return tables + (k * a.vectors + group) * a.lanes + row; });
+                                   [&](int row, int k) { return tables + (k * a.vectors + group) * in_lanes + (in_lanes > 1 ? row : 0); });
   }
   if (in_tiles) wait_for_own_bulk_stores();
 }
 
 template <class F, int Components, bool Chunked, class Operation>
-void launch_blas(const blas::Arguments<F>& arguments, bool vectors_in_lanes, const blas::Coefficient* coefficients,
-                 const VectorStatus* status, Obedience obedience, std::int64_t outer_sites, runtime::CudaStream stream) {
+void launch_blas(const blas::Arguments<F>& arguments, int in_lanes, const blas::Coefficient* coefficients, const VectorStatus* status,
+                 Obedience obedience, std::int64_t outer_sites, runtime::CudaStream stream) {
   Coefficients copy;
   for (int k = 0; k < Operation::coefficients; ++k) copy.value[k] = coefficients[k];
   const std::int64_t sites = outer_sites * arguments.lanes;
   if (sites == 0) return;
   SumTable* tables = Operation::sums > 0 ? sum_tables() : nullptr;
   if constexpr (Chunked && !is_half<F>) {
-    if (vectors_in_lanes) {
+    if (in_lanes > 0) {
       constexpr std::size_t most_bytes = 111 << 10;  // of two blocks on a multiprocessor; with one 16 vectors are slower than without
       const std::size_t bytes = std::size_t{sites_at_a_time} * blas::field_count<Operation> *
                                 static_cast<std::size_t>(NumberFormat<F>::site_words(2 * Components) * arguments.lanes) * sizeof(F);
@@ -210,7 +214,7 @@ void launch_blas(const blas::Arguments<F>& arguments, bool vectors_in_lanes, con
       runtime::launch_with_shared_memory(
           blas_in_lanes<F, Components, Operation>, staged ? bytes : 0, true,
           dim3(static_cast<unsigned>((outer_sites + sites_at_a_time - 1) / sites_at_a_time), static_cast<unsigned>(arguments.vectors)),
-          static_cast<unsigned>(sites_at_a_time * arguments.lanes), stream, arguments, staged, copy, status, obedience,
+          static_cast<unsigned>(sites_at_a_time * arguments.lanes), stream, arguments, in_lanes, staged, copy, status, obedience,
           static_cast<std::uint32_t>(outer_sites), tables);
       return runtime::check_launch(Operation::name);
     }
@@ -229,7 +233,7 @@ void launch_blas(const blas::Arguments<F>& arguments, bool vectors_in_lanes, con
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one kind of vector.
-#define QUARKSTAR_BLAS_LAUNCH(F, components, chunked, operation)                                                       \
-  template void quarkstar::cuda::launch_blas<F, components, chunked, quarkstar::blas::operation>(                      \
-      const quarkstar::blas::Arguments<F>&, bool, const quarkstar::blas::Coefficient*, const quarkstar::VectorStatus*, \
+#define QUARKSTAR_BLAS_LAUNCH(F, components, chunked, operation)                                                      \
+  template void quarkstar::cuda::launch_blas<F, components, chunked, quarkstar::blas::operation>(                     \
+      const quarkstar::blas::Arguments<F>&, int, const quarkstar::blas::Coefficient*, const quarkstar::VectorStatus*, \
       quarkstar::Obedience, std::int64_t, quarkstar::runtime::CudaStream);
