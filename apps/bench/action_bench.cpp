@@ -124,11 +124,17 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
       },
       counters);
   const double sites = static_cast<double>(lattice->sites_of_parity());
-  const runtime::Cost cost = stencil.cost(lattice->sites_of_parity() / lattice->lanes().lanes, to_even);
+  const std::int64_t outer_sites = lattice->sites_of_parity() / lattice->lanes().lanes;
+  const runtime::Cost cost = stencil.cost(outer_sites, to_even);
   const double written = field.even.site_vectors() * static_cast<double>(site_bytes(c.precision, field.even.reals()));
-  TunedTiming tuned{
-      dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners),
-      prepared->tile(), stencil.launch()};
+  TunedTiming tuned{dslash_timing(times,
+                                  {.flops = cost.flops / sites,
+                                   .bytes = cost.bytes / sites,
+                                   .of_core = stencil.core_bytes(outer_sites, to_even) / sites,
+                                   .written = written,
+                                   .resident = 2 * (cost.bytes - sites * written)},
+                                  sites, owners),
+                    prepared->tile(), stencil.launch()};
   tuned.timing.lanes = lattice->lanes().lanes;
   return tuned;
 }

@@ -44,11 +44,13 @@ DslashTiming time_operation(runtime::Session& session, const LatticePointer& lat
       &counters);
   const double site = vectors * static_cast<double>(site_bytes(lattice->precision(), 2 * components));
   const auto sites = static_cast<double>(lattice->sites_of_parity());
-  KernelBytes kernel{static_cast<double>(vectors * components) * Operation::flops, 0, 0, static_cast<double>(count) * site * sites};
+  KernelBytes kernel{.flops = static_cast<double>(vectors * components) * Operation::flops,
+                     .resident = static_cast<double>(count) * site * sites};
   for (const blas::Use use : Operation::uses) {
     kernel.bytes += use == blas::Use::inout ? 2 * site : site;
     kernel.written += use == blas::Use::in ? 0 : site;
   }
+  kernel.of_core = kernel.bytes;
   return dslash_timing(times, kernel, sites, owners);
 }
 

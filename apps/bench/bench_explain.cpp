@@ -36,14 +36,14 @@ Roofline roofline_of(const KernelBytes& kernel, double triad, double read, doubl
   roofline.peak_gflops = peak_gflops;
   const double write_time = std::max(0.0, 3 / triad - 2 / read);  // ns a byte
   roofline.write = write_time > 0 ? 1 / write_time : std::numeric_limits<double>::infinity();
-  roofline.memory_gbs = kernel.bytes / ((kernel.bytes - kernel.written) / read + kernel.written * write_time);
-  roofline.memory_gflops = roofline.memory_gbs * kernel.flops / kernel.bytes;
+  roofline.memory_gbs = kernel.of_core / ((kernel.of_core - kernel.written) / read + kernel.written * write_time);
+  roofline.memory_gflops = roofline.memory_gbs * kernel.flops / kernel.of_core;
   return roofline;
 }
 
 std::string explain(const DslashTiming& t, const Roofline* roofline) {
-  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B per site ({:.0f} written), fields {:.1f} MB", t.kernel.flops,
-                                             t.kernel.bytes, t.kernel.written, t.kernel.resident * 1e-6)};
+  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B per site ({:.0f} written; {:.0f} of the core), fields {:.1f} MB",
+                                             t.kernel.flops, t.kernel.bytes, t.kernel.written, t.kernel.of_core, t.kernel.resident * 1e-6)};
   if (roofline != nullptr) {
     const bool computes = roofline->gflops() > 0;
     parts.push_back(fmt::format("{:.0f} % of the cache-aware roofline of {:.1f} {} (there triad {:.1f}, read {:.1f} GB/s)",
@@ -65,6 +65,7 @@ std::string explain(const DslashTiming& t, const Roofline* roofline) {
 void explain(Json& row, const DslashTiming& t, const Roofline* roofline) {
   row["flops_per_site"] = t.kernel.flops;
   row["bytes_per_site"] = t.kernel.bytes;
+  row["core_bytes_per_site"] = t.kernel.of_core;
   row["bytes_written_per_site"] = t.kernel.written;
   row["fields_bytes"] = t.kernel.resident;
   row["cache_aware"] = nullptr;

@@ -10,13 +10,15 @@
 
 namespace quarkstar::app {
 
-/// The roofline of one kernel on CPUs. Bandwidths are measured beside it, on arrays of the size of its fields, so that fields which stay in
-/// a cache are compared with that cache. A read byte takes 1 / read; a written one, from triad = 24 / (16 / read + 8 / write), where triad
-/// is the better one of plain and streaming stores.
+/// The cache-aware roofline of one kernel on CPUs (Ilic, Pratas, Sousa, "Cache-aware Roofline model: Upgrading the loft", IEEE Computer
+/// Architecture Letters 13, 2014): all bytes that a core loads and stores, KernelBytes::of_core, at the bandwidth with which it sees the
+/// level of the memory where the fields are. That is measured beside the kernel, on arrays of their size. A loaded byte takes 1 / read; a
+/// stored one, from triad = 24 / (16 / read + 8 / write), where triad is the better one of plain and streaming stores. A kernel whose loads
+/// are answered by levels nearer to the core can be above it.
 struct Roofline {
   double triad = 0, read = 0;  ///< GB/s, of all owners
   double write = 0;            ///< GB/s; infinite where the triad is as fast as reading alone
-  double memory_gbs = 0;       ///< of the kernel's bytes
+  double memory_gbs = 0;       ///< of the core's bytes
   double memory_gflops = 0;    ///< what the bytes allow; 0: a kernel without arithmetic
   double peak_gflops = 0;      ///< what the arithmetic allows; 0: not known
   double gflops() const { return peak_gflops > 0 && peak_gflops < memory_gflops ? peak_gflops : memory_gflops; }

@@ -42,9 +42,11 @@ struct KernelShare {
 /// empty afterwards.
 std::optional<KernelShare> share_in_kernels(runtime::Session& session, int owners, const std::function<void()>& submit_pair);
 
-/// What a kernel does at a site of one parity, all right-hand sides together; bytes are compulsory (each link and vector once).
+/// What a kernel does at a site of one parity, all right-hand sides together.
 struct KernelBytes {
-  double flops = 0, bytes = 0;
+  double flops = 0;
+  double bytes = 0;     ///< compulsory: each link and vector once
+  double of_core = 0;   ///< what a core loads and stores: a neighbour's vectors at each site that reads them
   double written = 0;   ///< of the bytes
   double resident = 0;  ///< bytes of the fields that alternating applications go over: links of both parities, and two vectors
 };

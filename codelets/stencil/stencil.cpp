@@ -65,6 +65,13 @@ runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) cons
   return {sites * flops * vectors_, sites * (hops * kind_.link_bytes + bytes_per_site(fields, output))};
 }
 
+double Stencil::core_bytes(std::int64_t outer_sites, const Output& output) const {
+  const double sites = static_cast<double>(outer_sites) * lattice_->lanes().lanes;
+  const int again = output.forward_along < 0 ? kind_.neighbours - 1 : 0;
+  return cost(outer_sites, output).bytes +
+         sites * again * vectors_ * static_cast<double>(site_bytes(lattice_->precision(), 2 * kind_.components));
+}
+
 /// What has to be true of everything but the field that hops go out from.
 void Stencil::check(const std::string& where, const Field& out, const Output& output) const {
   const MixingOptions& mixing = output.epilogue.mixing;

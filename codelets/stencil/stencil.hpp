@@ -90,6 +90,7 @@ struct Kind {
   FaceFormat face;
   double flops;               ///< per site and vector, of the hops
   double link_bytes;          ///< per site, of all links that it reads
+  int neighbours = 8;         ///< of a site
   bool complex_dot = true;    ///< its kernels take the imaginary part of a dot product too
   double epilogue_flops = 0;  ///< per site and vector, beyond those of a linear one, for each site field that it has
   bool single_hops = false;   ///< whether its kernels know Output::forward_along
@@ -125,6 +126,8 @@ class Stencil {
 
   /// Compulsory bytes and flops of `outer_sites` outer sites.
   runtime::Cost cost(std::int64_t outer_sites, const Output& output) const;
+  /// Bytes that a core loads and stores for them: those of cost(), but a site's vectors once for each neighbour that reads them.
+  double core_bytes(std::int64_t outer_sites, const Output& output) const;
 
  protected:
   Stencil(LatticePointer lattice, const Kind& kind, int vectors, const Launch& launch);

@@ -32,7 +32,7 @@ expect 2 'error: .*--devices' bench dslash --devices tpu
 STARPU_MPI_FAKE_RANK=0 STARPU_MPI_FAKE_SIZE=64 STARPU_DISABLE_KERNELS=1 expect 0 '^rank 0 of 64: ' bench submission --lattice 4,4,4,4 "${small[@]}"
 # Every row tells its bytes and flops, its roofline, and what could not be counted.
 explained=(bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu --prefetch 0 --stores streaming "${small[@]}")
-expect 0 '^ +1320 flop and 576 B per site \(96 written\).* % of the cache-aware roofline' "${explained[@]}"
+expect 0 '^ +1320 flop and 576 B per site \(96 written; 1248 of the core\).* % of the cache-aware roofline' "${explained[@]}"
 grep -qE '^hardware counters: ' stdout.txt || { cat stdout.txt; die "no word about hardware counters"; }
 expect 0 '"stores": "streaming"' "${explained[@]}" --json
 for key in flops_per_site bytes_per_site cache_aware triad_gbs read_gbs instructions_per_site llc_misses_per_site memory_bytes_per_site huge_page_fraction prefetch; do

@@ -58,6 +58,7 @@ Dslash::Dslash(const Links& even, const Links& odd, int vectors)
                .face = {2 * colour_components, true},
                .flops = dslash_flops(even.long_reals() > 0),
                .link_bytes = dslash_link_bytes(even.fat.lattice()->precision(), even.long_reals()),
+               .neighbours = even.long_reals() > 0 ? 16 : 8,
                .complex_dot = false},
               vectors, default_launch(vectors)),
       links_{&even, &odd} {
