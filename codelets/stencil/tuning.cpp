@@ -137,8 +137,10 @@ Coord measure_tile(const TuningProblem& problem, double& microseconds) {
   microseconds = Trial(problem, best).time_of(rule);
   const bool columns = on_gpus(problem) && problem.subject.layout.vectors_in_lanes > 1;
   std::vector<Coord> tiles(std::begin(tried_tiles), std::end(tried_tiles));
-  if (columns) tiles.assign(std::begin(tried_columns), std::end(tried_columns));
-  else if (on_gpus(problem) && problem.vectors > 1) tiles.insert(tiles.end(), std::begin(tried_slabs), std::end(tried_slabs));
+  if (columns) {
+    tiles.assign(std::begin(tried_columns), std::end(tried_columns));
+    for (Coord& tile : tiles) tile[3] = usual[3];
+  } else if (on_gpus(problem) && problem.vectors > 1) tiles.insert(tiles.end(), std::begin(tried_slabs), std::end(tried_slabs));
   for (const Coord& tile : tiles) {
     if (tile == usual) continue;
     const double time = Trial(problem, tile).time_of(rule);

@@ -120,7 +120,7 @@ void launch_slice_hopping_in_lanes(const wilson::KernelChoice& choice, const wil
     const std::size_t of_sums = sizeof(F) * static_cast<std::size_t>(arguments.sums.count(1) * Slices::threads),
                       of_slices = (has.hops || has.beside ? Slices::bytes : 0) + (has.matrix ? Slices::bytes_of_matrix : 0),
                       behind = std::max(of_sums, of_slices);
-    const Marches marches(count, tile_sites<F, slices>);
+    const Marches<F, slices> marches(count);
     runtime::launch_with_shared_memory(
         slice_hopping_in_lanes_kernel<F, slices, reals, directions>, sizeof(Tiles<F, slices, reals>) + behind,
         count * arguments.vectors >= runtime::least_overlapping, marches.blocks * static_cast<unsigned>(arguments.epilogue.vectors),

@@ -3,15 +3,15 @@
 // consecutive sites, whose neighbours then are in L1 for most hops, and the links of a tile, one lane for all vectors, come into shared
 // memory by bulk copies while the tile before is computed.
 #include "codelets/actions/wilson/hopping_cuda.cuh"
+#include "codelets/actions/wilson/marches.hpp"
 #include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/digit_sum.cuh"
 
 namespace quarkstar::cuda {
 
-/// Sites of a tile: as many as fill a multiprocessor's registers with one block (128 for each thread, 255 in double precision), so that the
-/// sites in L1 are neighbours. G: vectors of a group.
+/// G: vectors of a group.
 template <class F, int G>
-inline constexpr int tile_sites = (G == 8 ? 2 : 1) * (sizeof(F) == 4 ? 32 : 16);
+inline constexpr int tile_sites = wilson::tile_sites(G, sizeof(F) == 8);
 
 /// Two tiles in shared memory: links as they are stored, and the entries of neighbours, on which every address in the field waits. Links
 /// that a warp reads at once may be in the same banks; sites further apart, each a copy of its own, are 5 to 10 % slower (one H200).
@@ -82,15 +82,14 @@ __device__ __forceinline__ void march_over_tiles(Tiles<F, G, Reals>& stored, con
   }
 }
 
-/// Long marches, but for four blocks on each of a large GPU's multiprocessors: a block waits for its first links, and then reads again what
-/// others have read around its first sites.
+/// Those over so many sites.
+template <class F, int InLanes>
 struct Marches {
   std::uint32_t tiles;  ///< of a block
   unsigned blocks;      ///< of a group
-  Marches(std::int64_t sites, std::int64_t at_a_time) {
-    constexpr std::int64_t most_tiles = 32, blocks_wanted = 512;
-    const std::int64_t all_tiles = (sites + at_a_time - 1) / at_a_time,
-                       of_block = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
+  explicit Marches(std::int64_t sites) {
+    constexpr std::int64_t at_a_time = tile_sites<F, InLanes>;
+    const std::int64_t all_tiles = (sites + at_a_time - 1) / at_a_time, of_block = wilson::march_tiles(all_tiles, InLanes);
     tiles = static_cast<std::uint32_t>(of_block);
     blocks = static_cast<unsigned>((all_tiles + of_block - 1) / of_block);
   }
@@ -171,8 +170,8 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
     if (vectors != of_group || choice.link_reals != reals) return;
     if (edged != (directions != no_directions)) return;
     started = true;
-    constexpr std::int64_t at_a_time = tile_sites<F, of_group>;
-    const Marches marches(count, at_a_time);
+    constexpr int at_a_time = tile_sites<F, of_group>;
+    const Marches<F, of_group> marches(count);
     runtime::launch_with_shared_memory(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>, sizeof(Tiles<F, of_group, reals>),
                                        count * arguments.vectors >= runtime::least_overlapping,
                                        marches.blocks * static_cast<unsigned>(groups), static_cast<unsigned>(at_a_time * of_group), stream,

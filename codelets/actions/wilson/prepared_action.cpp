@@ -1,24 +1,37 @@
 #include "codelets/actions/wilson/prepared_action.hpp"
 
+#include "codelets/actions/wilson/marches.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace quarkstar::wilson {
 namespace {
 
 /// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 12;
+constexpr int kernel_version = 13;
 
 /// On GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that
 /// neighbours in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none. With
-/// vectors in lanes columns whose slices are the tiles of sites that a GPU's block computes at a time.
+/// vectors in lanes columns whose slices are the tiles of sites that a GPU's block computes at a time, along t no longer than its march, so
+/// that the blocks that run at a time are at the same t.
 Coord usual_tile(const runtime::Decomposition& decomposition, Precision precision, int vectors_in_lanes) {
-  if (vectors_in_lanes > 1) return precision == Precision::single ? tuning::column_4x4x4 : tuning::column_4x4x2;
-  constexpr std::int64_t large = 10000;
   const runtime::Block& block = tuning::first_block(decomposition);
+  if (vectors_in_lanes > 1) {
+    Coord tile = precision == Precision::single ? tuning::column_4x4x4 : tuning::column_4x4x2;
+    const int at_a_time = tile_sites(vectors_in_lanes, precision == Precision::double_);
+    const std::int64_t all_tiles = (volume(block.extents) / 2 + at_a_time - 1) / at_a_time;
+    const auto march = static_cast<int>(march_tiles(all_tiles, vectors_in_lanes) * at_a_time / (tile[0] * tile[1] * tile[2] / 2));
+    // Marches over whole columns begin and end with these; where no such column is nearly as long, one that is.
+    const int of_whole = std::gcd(march, block.extents[3]);
+    tile[3] = 2 * of_whole >= march ? of_whole : march;
+    return tile;
+  }
+  constexpr std::int64_t large = 10000;
   const LaneGrid lanes = choose_lane_grid(decomposition, precision);
   std::int64_t slice = 1;
   for (int mu = 0; mu < 3; ++mu) slice *= block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
