@@ -80,7 +80,7 @@ double place_sum_over_ranks(const HostGauge& gauge, const Coord& lattice, const 
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice, const runtime::Team& team) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  format::GaugeRead read = format::read_gauge(path, options);
+  format::GaugeRead read = format::read_gauge(path, options, team);
   const Coord extents = read.gauge.extents;
   return measured(std::move(read), extents, {{}, extents}, team);
 }

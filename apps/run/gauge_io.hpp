@@ -28,7 +28,7 @@ struct LoadedGauge {
 
 /// Reads a configuration with its checksums verified, and measures it. lattice: extents of a bare LIME file.
 /// Throws Error(input) as read_gauge does, and where the header states another plaquette or link trace than the links
-/// have. team: measures.
+/// have. team: reads and measures.
 /// Under MPI every rank that calls reads all of it.
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice, const runtime::Team& team);
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});

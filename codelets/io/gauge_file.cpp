@@ -13,7 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
 
 namespace quarkstar::format {
 namespace {
@@ -64,33 +66,64 @@ std::vector<ChecksumVerdict> GaugeFile::settle(const PayloadChecksum& checksum) 
   return verdicts;
 }
 
-GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options) { return read_gauge(GaugeFile(path, options)); }
+GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options, const runtime::Team& team) {
+  return read_gauge(GaugeFile(path, options), team);
+}
 
-GaugeRead read_gauge(const GaugeFile& file) {
+GaugeRead read_gauge(const GaugeFile& file, const runtime::Team& team) {
   const PayloadLayout& layout = file.info().layout;
   GaugeRead result{allocate(file.info()), file.info()};
-  PayloadChecksum checksum = file.new_checksum();
-  std::optional<LinkPlace> not_finite;
   const std::int64_t records = layout.records();
   const std::int64_t chunk = std::min(records_per_chunk(layout.record_bytes()), records);
-  std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * layout.record_bytes());
-  for (std::int64_t first = 0; first < records; first += chunk) {
-    const std::span<std::byte> bytes =
-        std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, records - first)) * layout.record_bytes());
-    file.read_records(first, bytes);
-    runtime::mpi::Job::current().note_progress();  // where every rank reads the whole file, some wait for the slowest
-    checksum.add(first, bytes);
-    for_each_link(layout, first, bytes, [&](std::int64_t site, int mu, std::span<const double, 18> link) {
-      std::copy(link.begin(), link.end(), result.gauge.link(site, mu).begin());
-      if (!not_finite && !std::all_of(link.begin(), link.end(), [](double v) { return std::isfinite(v); })) not_finite = {site, mu};
-    });
+  std::atomic<std::int64_t> next = 0;  // threads go through the file together, as disks like it
+  struct Part {
+    PayloadChecksum checksum;
+    std::optional<std::int64_t> not_finite{}, failed{};  ///< the first link, 4 * site + mu; the first record of the chunk
+    std::exception_ptr error{};
+  };
+  std::vector<Part> parts(static_cast<std::size_t>(team.threads()), {file.new_checksum()});
+  const auto read_chunks = [&](Part& part, bool is_caller) {
+    std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * layout.record_bytes());
+    for (std::int64_t first; (first = chunk * next++) < records;) {
+      part.failed = first;
+      const std::span<std::byte> bytes =
+          std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, records - first)) * layout.record_bytes());
+      file.read_records(first, bytes);
+      if (is_caller) runtime::mpi::Job::current().note_progress();  // where every rank reads the whole file, some wait for the slowest
+      part.checksum.add(first, bytes);
+      for_each_link(layout, first, bytes, [&](std::int64_t site, int mu, std::span<const double, 18> link) {
+        std::copy(link.begin(), link.end(), result.gauge.link(site, mu).begin());
+        const bool is_finite = std::all_of(link.begin(), link.end(), [](double v) { return std::isfinite(v); });
+        if (!is_finite) part.not_finite = std::min(part.not_finite.value_or(4 * site + mu), 4 * site + mu);
+      });
+    }
+    part.failed.reset();
+  };
+  team.for_range(team.threads(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Part& part = parts[static_cast<std::size_t>(i)];
+      try {
+        read_chunks(part, i == 0);
+      } catch (...) {
+        part.error = std::current_exception();
+      }
+    }
+  });
+  const Part* failed = nullptr;
+  PayloadChecksum checksum = file.new_checksum();
+  std::optional<std::int64_t> not_finite;
+  for (const Part& part : parts) {
+    checksum.merge(part.checksum);
+    if (part.not_finite) not_finite = std::min(not_finite.value_or(*part.not_finite), *part.not_finite);
+    if (part.error && (failed == nullptr || part.failed < failed->failed)) failed = &part;
   }
+  if (failed != nullptr) std::rethrow_exception(failed->error);
   // The checksum first: where both are wrong, it says more.
   result.info.checksums = file.settle(checksum);
   if (not_finite) {
-    const Coord x = coordinates(not_finite->site, layout.extents);
+    const Coord x = coordinates(*not_finite / 4, layout.extents);
     throw Error(ErrorKind::input, file.info().path,
-                fmt::format("the link at x,y,z,t = {},{},{},{} mu = {} is not finite", x[0], x[1], x[2], x[3], not_finite->mu),
+                fmt::format("the link at x,y,z,t = {},{},{},{} mu = {} is not finite", x[0], x[1], x[2], x[3], *not_finite % 4),
                 "the file is damaged: copy it again");
   }
   return result;

@@ -2,6 +2,7 @@
 // Reading gauge configurations of any supported format.
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/io/gauge_info.hpp"
+#include "runtime/system/team.hpp"
 
 #include <memory>
 #include <optional>
@@ -50,11 +51,11 @@ struct GaugeRead {
   GaugeFileInfo info;  ///< with checksum verdicts
 };
 
-/// Reads a whole configuration, in chunks of a few MiB. The links are those stored (third row reconstructed where two
-/// rows are stored), not reunitarised. Memory: 576 bytes per site, allocated only after the file's length has confirmed
-/// the extents. Throws Error(input) for damaged files, wrong checksums and links that are not finite;
+/// Reads a whole configuration, in chunks of a few MiB, of which each thread of the team reads, checks and converts others. The links are
+/// those stored (third row reconstructed where two rows are stored), not reunitarised. Memory: 576 bytes per site, allocated only after the
+/// file's length has confirmed the extents. Throws Error(input) for damaged files, wrong checksums and links that are not finite;
 /// Error(environment) if memory is short.
-GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options = {});
-GaugeRead read_gauge(const GaugeFile& file);
+GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options = {}, const runtime::Team& team = runtime::Team({0}));
+GaugeRead read_gauge(const GaugeFile& file, const runtime::Team& team = runtime::Team({0}));
 
 }  // namespace quarkstar::format

@@ -67,6 +67,38 @@ TEST_CASE("gauge fields survive every writer and reader") {
   }
 }
 
+TEST_CASE("several threads read what one reads, and name what is wrong first") {
+  INFO("seed ", seed);
+  const TemporaryDirectory directory;
+  const runtime::Team three({0, 0, 0});
+  const HostGauge gauge = random_gauge({8, 8, 8, 32}, seed);  // several chunks
+  for (const GaugeFormat format : {GaugeFormat::nersc, GaugeFormat::ildg, GaugeFormat::milc_v5}) {
+    CAPTURE(to_string(format));
+    const std::string path = directory.file("gauge");
+    write_gauge(path, format, gauge, options_for(gauge, format == GaugeFormat::milc_v5 ? 4 : 8));
+    const GaugeRead one = read_gauge(path), several = read_gauge(path, {}, three);
+    CHECK(several.gauge.data == one.gauge.data);
+    REQUIRE(several.info.checksums.size() == one.info.checksums.size());
+    for (std::size_t i = 0; i < one.info.checksums.size(); ++i) {
+      CHECK(several.info.checksums[i].status() == ChecksumStatus::ok);
+      CHECK(several.info.checksums[i].computed == one.info.checksums[i].computed);
+    }
+    Bytes bytes = load_bytes(path);
+    const std::size_t payload = one.info.layout.offset, link = one.info.layout.link_bytes();
+    for (const std::size_t at : {std::size_t{30000}, std::size_t{5001}, std::size_t{60000}})
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(payload + at * link), 8, std::byte{0xff});  // no number
+    GaugeReadOptions options;
+    options.checksums = ChecksumPolicy::report;
+    const auto read = [&](const runtime::Team& team) {
+      return expect_error(ErrorKind::input, [&] { (void)read_gauge(GaugeFile(from_memory("memory", bytes), options), team); },
+                          {"not finite"});
+    };
+    CHECK(read(three) == read(runtime::Team({0})));
+    save_bytes(path, bytes);
+    expect_error(ErrorKind::input, [&] { (void)read_gauge(path, {}, three); }, {path, "computed"});
+  }
+}
+
 TEST_CASE("headers carry what the caller states") {
   const TemporaryDirectory directory;
   const HostGauge gauge = random_gauge({2, 2, 2, 2}, seed);
