@@ -1,5 +1,7 @@
 #include "codelets/lattice/block_geometry.hpp"
 
+#include "runtime/backend.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 
 #include <algorithm>
@@ -80,8 +82,7 @@ void BlockGeometry::build_packs() {
 /// One hop from one outer site.
 struct BlockGeometry::Hop {
   std::uint32_t entry = 0;
-  bool on_face = false;
-  Coord target{};  ///< outer coordinates, in the next block where on_face
+  Coord target{};  ///< outer coordinates, in the next block where the entry is on a face
 };
 
 void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& decomposition, const BoundaryAngles& boundary) {
@@ -100,7 +101,6 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
       if (boundary[mu] != 0 && block_.position[mu] == (forward ? last : 0)) result.entry |= neighbour_entry::phase;
       if (cut_[mu]) {
         result.entry |= neighbour_entry::face;
-        result.on_face = true;
         result.target[mu] = forward ? position - extent : position + next.outer[mu];
       }
     }
@@ -120,17 +120,29 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
 
   const int kinds = reach_ == 1 ? 1 : 2;
   std::vector<std::uint32_t> entries[2], edge_faces[2], inside, edge_sites;
+  for (int kind = 0; kind < kinds; ++kind) entries[kind].resize(8 * static_cast<std::size_t>(outer_sites()));
+  const auto hop_of = [&](const Coord& here, int kind, int d) {
+    return hop(here, d, kind == 0 ? 1 : 3, next[static_cast<std::size_t>(d)]);
+  };
+  constexpr int few = 4096;  // several threads would take longer to begin
+  const bool alone = !runtime::backend::computes || outer_sites() < few;
+  const runtime::Team team = alone ? runtime::Team({0}) : runtime::Session::current().cpu_team();
+  team.for_range(outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t index = begin; index < end; ++index) {
+      const Coord here = shape_.outer_coordinates(parity, static_cast<int>(index));
+      for (int kind = 0; kind < kinds; ++kind)
+        for (int d = 0; d < 8; ++d) entries[kind][static_cast<std::size_t>(8 * index + d)] = hop_of(here, kind, d).entry;
+    }
+  });
   for (int index = 0; index < outer_sites(); ++index) {
-    const Coord here = shape_.outer_coordinates(parity, index);
-    bool on_edge = false;
     std::uint32_t faces[2][8]{};
+    bool on_edge = false;
     for (int kind = 0; kind < kinds; ++kind)
       for (int d = 0; d < 8; ++d) {
-        const auto direction = static_cast<std::size_t>(d);
-        const Hop result = hop(here, d, kind == 0 ? 1 : 3, next[direction]);
-        entries[kind].push_back(result.entry);
-        if (!result.on_face) continue;
+        if ((entries[kind][8 * static_cast<std::size_t>(index) + static_cast<std::size_t>(d)] & neighbour_entry::face) == 0) continue;
         on_edge = true;
+        const auto direction = static_cast<std::size_t>(d);
+        const Hop result = hop_of(shape_.outer_coordinates(parity, index), kind, d);
         faces[kind][d] = position[direction][static_cast<std::size_t>(next[direction].outer_index(result.target))];
       }
     if (on_edge) {
