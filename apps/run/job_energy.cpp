@@ -50,10 +50,12 @@ EnergyReading over_ranks(const EnergyReading& mine, bool counts) {
 JobEnergyMeter::JobEnergyMeter(const runtime::Session& session) : JobEnergyMeter(gpus_counted_here(session)) {}
 
 JobEnergyMeter::JobEnergyMeter(const std::vector<std::string>& gpus)
-    : counts_cpus_(Job::current().share_of("CPU energy").index == 0), counts_gpus_(!gpus.empty()), meter_(gpus) {}
+    : counts_cpus_(Job::current().share_of("CPU energy").index == 0),
+      counts_gpus_(!gpus.empty()),
+      meter_(std::async(std::launch::async, [gpus] { return std::make_unique<runtime::EnergyMeter>(gpus); })) {}
 
 runtime::Energy JobEnergyMeter::since(const runtime::Energy& before, std::size_t shares) {
-  const runtime::Energy mine = meter_.read() - before;
+  const runtime::Energy mine = read() - before;
   runtime::Energy share{over_ranks(mine.cpu, counts_cpus_), over_ranks(mine.gpu, counts_gpus_)};
   for (EnergyReading* reading : {&share.cpu, &share.gpu}) reading->joules /= static_cast<double>(shares);
   return share;
