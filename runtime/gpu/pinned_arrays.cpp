@@ -25,7 +25,6 @@ namespace {
 
 struct CopiedArray {
   std::size_t bytes;
-  int copies = 0;
   bool is_registered = false, was_refused = false;
   int device = 0;  ///< current where it was registered
 };
@@ -61,7 +60,7 @@ void pin_array(const void* array, std::size_t bytes) {
   const std::lock_guard lock(arrays.mutex);
   CopiedArray& copied = arrays.all.try_emplace(array, CopiedArray{bytes}).first->second;
   arrays.count = arrays.all.size();
-  if (++copied.copies < 2 || copied.is_registered || copied.was_refused) return;
+  if (copied.is_registered || copied.was_refused) return;
   cudaGetDevice(&copied.device);
   copied.is_registered = cudaHostRegister(const_cast<void*>(array), bytes, cudaHostRegisterPortable) == cudaSuccess;
   copied.was_refused = !copied.is_registered;
