@@ -223,6 +223,10 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   if (owner_can && session.keeps_owners() && !keeps_owners(session.options().policy)) {
     task->execute_on_a_specific_worker = 1;
     task->workerid = static_cast<unsigned>(placement.owner);
+  } else if (session.gpu_count() > 0 && codelet.cuda() == nullptr && steals(session.options().policy)) {
+    task->execute_on_a_specific_worker = 1;
+    const bool owner_is_cpu = placement.owner >= session.gpu_count() && placement.owner < static_cast<int>(session.workers().size());
+    task->workerid = static_cast<unsigned>(owner_is_cpu ? placement.owner : session.gpu_count());
   }
 #ifdef QUARKSTAR_CUDA
   if (codelet.cuda() != nullptr && session.gpu_count() > 0) {

@@ -189,11 +189,7 @@ Session::Session(const SessionOptions& options)
   });
   share_cores();
   plan_gpus();
-  all.together([&] {
-    // On simulated machines every codelet has both versions, so nothing starves.
-    if (gpu_count_ > 0 && !simulate::active) require_policy_for_gpus(options.policy);
-    plan_workers();
-  });
+  all.together([&] { plan_workers(); });
   agree_on_lanes();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   auto changes = std::make_unique<EnvironmentChanges>();

@@ -75,13 +75,6 @@ starpu_sched_policy* resolve_policy(const std::string& name) {
   return find_own_policy(name);
 }
 
-void require_policy_for_gpus(std::string_view name) {
-  // Their idle thieves hold the lock of a queue whose tasks they cannot run; loading links and sources has a CPU version only.
-  for (const std::string_view stealing : {"ws", "lws"})
-    if (name == stealing)
-      throw Error(ErrorKind::input, Parameter("policy"),
-                  fmt::format("{} starves tasks that only CPUs can run, such as the loading of links, in a session with GPUs", name),
-                  "use halo-first, which steals what it can run, or dmdas or heteroprio, or CPUs alone (gpus 0)");
-}
+bool steals(std::string_view name) { return name == "ws" || name == "lws"; }
 
 }  // namespace quarkstar::runtime

@@ -33,9 +33,9 @@ starpu_sched_policy* find_own_policy(std::string_view name);
 /// the name. Throws Error(input) for unknown names, listing the known ones, and for libraries that do not fit.
 starpu_sched_policy* resolve_policy(const std::string& name);
 
-/// Throws Error(input) with the reason for StarPU's work-stealing policies, which must not be used in a session with GPUs: where a task
-/// has an implementation for one kind of worker only they can keep it waiting for ever.
-void require_policy_for_gpus(std::string_view name);
+/// Whether workers take tasks out of each other's queues as in StarPU's `ws` and `lws`: idle thieves hold the lock of a queue whose tasks
+/// they cannot run, so beside GPUs tasks that only CPUs can run go to a CPU worker at once, and are in no queue.
+bool steals(std::string_view name);
 
 /// Whether all tasks of a block run on its owner, so that a batch of several owners can be one task each.
 bool keeps_owners(std::string_view name);

@@ -203,11 +203,6 @@ TEST_CASE("static runs the tasks of an owner that the session lacks elsewhere") 
   CHECK(ran == 8);
 }
 
-TEST_CASE("work-stealing policies are refused beside GPUs, with the reason") {
-  for (const char* name : {"ws", "lws"}) CHECK_THROWS_WITH_AS(require_policy_for_gpus(name), doctest::Contains("starves"), Error);
-  for (const char* name : {"static", "halo-first", "energy", "dmdas", "heteroprio", "eager"}) CHECK_NOTHROW(require_policy_for_gpus(name));
-}
-
 TEST_CASE("halo-first: among urgent tasks the shortest comes first") {
   const Session session(options(1, 1, "halo-first"));
   Gate gate;
