@@ -138,7 +138,9 @@ foreach(script IN LISTS scripts)
 endforeach()
 
 if(TARGET quarkstar)
-  quarkstar_test(gpu.ranks ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${PROJECT_SOURCE_DIR}/tests/gpu/ranks.sh")
+  foreach(stem ranks lost)
+    quarkstar_test(gpu.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${PROJECT_SOURCE_DIR}/tests/gpu/${stem}.sh")
+  endforeach()
 endif()
 
 # Each session takes most of a GPU's memory, and kernels of ranks wait for each other: where there is a GPU, one test of it at a time. The

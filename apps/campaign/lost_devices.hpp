@@ -14,14 +14,22 @@ struct LostDevice {
   std::string name, reason;
 };
 
-/// The setting with which a session like this one has no such worker: `devices`, the GPUs that are left, or `workers` without GPUs. Nothing
-/// where no device like it is left, or where it is a CPU beside GPUs.
-std::optional<Assignment> setting_without(const runtime::Session& session, int worker);
+/// With what a program begins whose session is like another one but for a device.
+struct DevicesLeft {
+  Assignment setting;
+  std::optional<std::string> visible_gpus{};  ///< $CUDA_VISIBLE_DEVICES, if it is to change
+};
+
+/// Without this worker's device: `workers`, or beside GPUs `gpus`, which are made the only ones that the program sees, by name, since a
+/// device that the driver has lost changes the numbers of others. Without the last GPU the CPUs are left (`devices = cpu`), unless GPUs
+/// alone were asked for (`cuda`). Nothing where no device is left, or where it is a CPU beside GPUs. uuids: gpu_uuids(), asked for while
+/// all was well.
+std::optional<DevicesLeft> devices_without(const runtime::Session& session, const std::vector<std::string>& uuids, int worker);
 
 /// Of a campaign that goes on with what is left: of settings that count workers as they were before nothing is asked for any more.
 void use_what_is_left(Campaign& campaign);
 
-/// Begins the campaign anew, with that setting in place of its own; returns where that cannot be.
-using GoOnWithout = std::function<void(const LostDevice& lost, const Assignment& left)>;
+/// Begins the campaign anew, with that in place of its own; returns where that cannot be.
+using GoOnWithout = std::function<void(const LostDevice& lost, const DevicesLeft& left)>;
 
 }  // namespace quarkstar::app::campaign

@@ -8,6 +8,7 @@
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "runtime/gpu/gpu_uuids.hpp"
 #include "runtime/graph/device_loss.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
@@ -149,6 +150,8 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
                               extents_text(*journal.lattice())),
                   "give the campaign another folder `out`");
   });
+  // Before there is a device that may fail too.
+  if (!options.lost.empty() && !options.dry_run) journal.note_lost(options.lost.back().name, options.lost.back().reason);
   CampaignPlan plan = plan_rows(campaign, journal, lattice);
   const auto tell_plan = [&] {
     if (job.is_root() && listener.planned) listener.planned(plan);
@@ -162,9 +165,9 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     runtime::Session session(session_options(first, lattice));
     std::optional<runtime::DeviceLoss> loss;
     if (options.go_on_without && !job.is_connected())
-      loss.emplace([&](int worker, const std::string& why) {
+      loss.emplace([&, uuids = runtime::gpu_uuids()](int worker, const std::string& why) {
         if (watch.interrupted()) return;  // what was asked to stop does not begin anew
-        if (const std::optional<Assignment> left = setting_without(session, worker))
+        if (const std::optional<DevicesLeft> left = devices_without(session, uuids, worker))
           options.go_on_without({session.worker(worker).name, why}, *left);
       });
     provide_power(session);
@@ -174,7 +177,6 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     if (options.dry_run) return;
     job.together([&] { require_room(plan); });
     journal.begin(campaign, lattice);
-    if (!options.lost.empty()) journal.note_lost(options.lost.back().name, options.lost.back().reason);
     std::optional<Helper> helper;
     if (!plan.helper.empty()) helper.emplace(campaign, options.command, plan.helper);
     compute_rows(campaign, options, plan, journal, session, watch, listener, outcome, helper ? &*helper : nullptr);

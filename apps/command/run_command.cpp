@@ -46,7 +46,8 @@ std::vector<std::string> command_of(const RunOptions& options) {
   return command;
 }
 
-/// A helper ends with the campaign that has started it, and does not keep that from its work.
+/// A helper ends with the campaign that has started it, and does not keep that from its work. Where that begins anew before the helper asks
+/// for the signal, it ends when it prints its plan, which nobody reads any more.
 void become_helper() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   (void)::nice(10);
@@ -54,9 +55,11 @@ void become_helper() {
 
 /// On whichever thread has met the failure.
 campaign::GoOnWithout begin_anew() {
-  return [anew = runtime::BeginAnew()](const campaign::LostDevice& lost, const Assignment& left) {
+  return [anew = runtime::BeginAnew()](const campaign::LostDevice& lost, const campaign::DevicesLeft& left) {
     spdlog::warn("{} has failed: {}; the campaign goes on without it", lost.name, lost.reason);
-    anew.with({"--lost", lost.name, lost.reason, "--left", left.key, left.value});
+    std::vector<std::string> variables;
+    if (left.visible_gpus) variables.push_back("CUDA_VISIBLE_DEVICES=" + *left.visible_gpus);
+    anew.with({"--lost", lost.name, lost.reason, "--left", left.setting.key, left.setting.value}, variables);
   };
 }
 
@@ -79,7 +82,8 @@ void run_campaign(const RunOptions& options) {
   listener.written = [](const std::vector<std::string>& files) { fmt::print("wrote {}\n", fmt::join(files, "\nwrote ")); };
   campaign::Options chosen = options.options;
   for (const auto& [key, value] : options.left) {
-    if (key != "devices" && key != "workers") throw Error(ErrorKind::input, "--left", key + " names no devices", "leave it to the program");
+    if (key != "devices" && key != "gpus" && key != "workers")
+      throw Error(ErrorKind::input, "--left", key + " names no devices", "leave it to the program");
     options.flags->push_back({key, value, "--" + key});  // behind those of the command line
   }
   campaign::Campaign what = campaign::read_campaign(options.file, *options.flags);

@@ -5,6 +5,7 @@
 #include <starpu_cuda.h>
 #endif
 
+#include "runtime/gpu/failing_gpu.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/early_copy.hpp"
@@ -99,6 +100,7 @@ void cpu_function(void* descriptions[], void* argument) noexcept {
 void run_on_cuda(starpu_task* task, void* descriptions[], detail::TaskRecord* record, int worker) {
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   const auto stream = starpu_cuda_get_local_stream();
+  if (Session::current().throttler().fails(worker)) enqueue_failure(stream);
   Watchdog::begins(worker, record->codelet->name());
   Call call(buffers.data(), record->arguments(), nullptr, stream, worker);
   const ProfilerRange range(record->codelet->name());

@@ -33,6 +33,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+cpu_set_t* mask_in(std::vector<unsigned long>& words) { return reinterpret_cast<cpu_set_t*>(words.data()); }
+
 /// Files of drivers hold what they have on their devices.
 void close_files_on_exec() {
   std::error_code error;
@@ -44,28 +46,34 @@ void close_files_on_exec() {
 
 BeginAnew::BeginAnew() : arguments_(command_line()) {
   for (char** variable = environ; *variable != nullptr; ++variable) environment_.emplace_back(*variable);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores_.push_back(core);
+  // The kernel refuses masks that are shorter than its own, and tells nobody how long that is; cpu_set_t has 1024 bits.
+  constexpr std::size_t usual = sizeof(cpu_set_t) / sizeof(unsigned long), most = 1024 * usual;
+  int refused = EINVAL;
+  for (std::size_t words = usual; refused == EINVAL && words <= most; words *= 2) {
+    cores_.assign(words, 0);
+    refused = ::sched_getaffinity(0, words * sizeof(unsigned long), mask_in(cores_)) == 0 ? 0 : errno;
+  }
+  if (refused != 0) cores_.clear();
 }
 
-void BeginAnew::with(const std::vector<std::string>& further) const {
-  std::vector<std::string> arguments = arguments_;
+void BeginAnew::with(const std::vector<std::string>& further, const std::vector<std::string>& variables) const {
+  std::vector<std::string> arguments = arguments_, environment = environment_;
   arguments.insert(arguments.end(), further.begin(), further.end());
+  for (const std::string& variable : variables) {
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    std::erase_if(environment, [&name](const std::string& other) { return other.starts_with(name); });
+    environment.push_back(variable);
+  }
   std::fflush(stdout);
   std::fflush(stderr);
   close_files_on_exec();
   // A program inherits what its thread had: cores of a worker, and signals that it leaves to others.
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores_) CPU_SET(core, &set);
-  if (!cores_.empty()) ::sched_setaffinity(0, sizeof(set), &set);
+  std::vector<unsigned long> cores = cores_;
+  if (!cores.empty()) ::sched_setaffinity(0, cores.size() * sizeof(unsigned long), mask_in(cores));
   sigset_t none;
   ::sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  ::execve("/proc/self/exe", pointers_to(arguments).data(), pointers_to(environment_).data());
+  ::execve("/proc/self/exe", pointers_to(arguments).data(), pointers_to(environment).data());
   spdlog::warn("the program cannot be begun anew: {}", std::strerror(errno));
 }
 

@@ -23,9 +23,9 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
   lanes_.resize(static_cast<std::size_t>(workers));
   for (const Throttle& throttle : throttles) {
     constexpr double most_factor = 1000, most_hiccup_us = 1e7, most_from_s = 1e6;
-    require(throttle.worker >= first_cpu &&
+    require(throttle.worker >= (std::isinf(throttle.factor) ? 0 : first_cpu) &&
                     throttle.worker<workers, fmt::format("worker {} is no CPU worker of this session", throttle.worker), first_cpu> 0
-                ? "CPU workers come after the GPUs; tasks on GPUs cannot be slowed down"
+                ? "CPU workers come after the GPUs, which can be made to fail, not to be slow"
                 : "`quarkstar machine` lists them");
     require(throttle.factor >= 1 && (throttle.factor <= most_factor || std::isinf(throttle.factor)),
             fmt::format("a factor of {:g}", throttle.factor), "give 1 to 1000");
@@ -49,6 +49,12 @@ double Throttler::delay_us(int worker, double begun_s, double took_us) {
     if (uniform < lane.throttle.chance) delay += lane.throttle.hiccup_us;
   }
   return begun_s < lane.throttle.from_s ? 0 : delay;
+}
+
+bool Throttler::fails(int worker) const {
+  if (lanes_.empty()) return false;
+  const Throttle& throttle = lanes_[static_cast<std::size_t>(worker)].throttle;
+  return std::isinf(throttle.factor) && std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >= throttle.from_s;
 }
 
 double Throttler::stretch(int worker, double begin_us) {

@@ -7,7 +7,8 @@
 
 namespace quarkstar::runtime {
 
-/// What happens to one CPU worker: every task takes `factor` times as long, and now and then one takes hiccup_us more.
+/// What happens to one CPU worker: every task takes `factor` times as long, and now and then one takes hiccup_us more. An infinite factor:
+/// its tasks fail; workers of GPUs have that alone.
 struct Throttle {
   int worker = 0;
   double factor = 1;  ///< at least 1
@@ -21,9 +22,12 @@ struct Throttle {
 class Throttler {
  public:
   Throttler() = default;
-  /// Throws Error(input) naming throttle for numbers out of range, and for a worker that is none of [first_cpu, workers).
+  /// Throws Error(input) naming throttle for numbers out of range, for a worker that is none of [0, workers), and for one below first_cpu,
+  /// of a GPU, that is to be slow.
   Throttler(const std::vector<Throttle>& throttles, int first_cpu, int workers);
 
+  /// Whether the worker's tasks fail now. Called by the worker's own thread.
+  bool fails(int worker) const;
   /// Microseconds by which a task is to be delayed that began begun_s seconds after the start and took so long; 0 where nothing is asked
   /// for. Called by the worker's own thread.
   double delay_us(int worker, double begun_s, double took_us);

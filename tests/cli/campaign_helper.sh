@@ -43,6 +43,15 @@ for order in 'light lat.3 0,0,0,4;light lat.3 0,0,0,0;' 'strange lat.3 0,0,0,4;s
   [ "$(grep "^${order%% *}" order.txt | tr '\n' ';')" = "$order" ] || { cat order.txt; die "another order"; }
 done
 [ ! -e all/helper/campaign.h5 ] || die "a helper has written averages"
+# One whose campaign has begun anew before it could ask for its signal: nobody reads what it prints.
+mkdir orphan
+mkfifo unread
+"$QUARKSTAR" run all.toml --out orphan/helper --helper-of orphan > unread 2> stderr.txt &
+exec 4< unread 4<&-
+code=0
+wait $! || code=$?
+[ $code = 141 ] || { cat stderr.txt; die "exit code $code of a helper that nobody reads"; }
+! grep -q '"done"' orphan/helper/journal.jsonl || die "a helper works for nobody"
 expect 0 '^helper: 6 rows' run all.toml
 [ "$(taken_over all)" = 6 ] || die "not 6 rows taken over"
 same all

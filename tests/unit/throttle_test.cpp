@@ -54,6 +54,9 @@ TEST_CASE("a task of a worker that is to fail throws once the time has come") {
   Throttler throttler({{.worker = 1, .factor = std::numeric_limits<double>::infinity(), .from_s = 1e5}}, 0, 2);
   CHECK(throttler.delay_us(1, 1, 10) == 0);
   CHECK(std::isinf(throttler.delay_us(1, 2e5, 10)));
+  CHECK_FALSE(throttler.fails(1));  // not yet
+  CHECK(Throttler({{.worker = 0, .factor = std::numeric_limits<double>::infinity()}}, 0, 2).fails(0));
+  CHECK_FALSE(Throttler({{.worker = 0, .factor = 3}}, 0, 2).fails(0));
   CHECK(throttler.delay_us(0, 2e5, 10) == 0);
 }
 
@@ -77,6 +80,7 @@ TEST_CASE("throttles that mean nothing are refused") {
   refused({.worker = 2});
   refused({.worker = -1});
   refused({.worker = 0}, 1);
+  CHECK_NOTHROW(Throttler({{.worker = 0, .factor = std::numeric_limits<double>::infinity()}}, 1, 2));  // a GPU that fails
   refused({.worker = 0, .factor = 0.5});
   refused({.worker = 0, .factor = 1, .chance = 1.5});
   refused({.worker = 0, .factor = 1, .chance = 0.5, .hiccup_us = -1});
