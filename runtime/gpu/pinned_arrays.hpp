@@ -4,10 +4,10 @@
 
 namespace quarkstar::runtime {
 
-/// Before a copy between a GPU and an array. From an array's second copy on it is registered with the GPUs' driver, until it is freed: then
-/// copies need none of the driver's own before them and run beside their caller (one H200, links of 24^3 x 48: a HISQ solver is made in
-/// 0.11 s instead of 0.23, docs/results/2026-11-28-set-up-h200.md). Registering takes about as long as it spares of one copy. Where the
-/// driver refuses it a warning says so once; without CUDA nothing happens. The caller's device is that of the copy. For any thread.
+/// Before a copy between a GPU and an array. The array is registered with the GPUs' driver, until it is freed: then copies need none of the
+/// driver's own before them and run beside their caller. On one H200 that takes 8 ms for the 382 MB of links of 24^3 x 48, on huge pages
+/// that are there, and a copy 8 ms instead of 50 to the GPU and 130 from it (docs/results/2026-12-01-h200-set-up.md). Where the driver
+/// refuses it a warning says so once; without CUDA nothing happens. The caller's device is that of the copy. For any thread.
 void pin_array(const void* array, std::size_t bytes);
 /// std::free(), on any thread, whose device and context stay as they are; or the array is kept (KeptArrays).
 void free_array(void* array) noexcept;
