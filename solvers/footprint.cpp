@@ -149,7 +149,11 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
   for (int level = 0; level < settings.levels; ++level) {
     const double vectors = sites / 2 * components * complex * count;  // N of one parity
     if (level > 0) {
-      memory.matrices += sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, precision));
+      const auto of_matrices = [&](Precision stored) {
+        return sites * static_cast<double>(coarse::CoarseMatrices::bytes_per_site(2 * settings.null_vectors, stored));
+      };
+      memory.matrices += of_matrices(settings.half_matrices ? Precision::half : precision);
+      if (settings.half_matrices) coarse_setup += of_matrices(precision);
       const auto of_cycle = [&](int right_hand_sides) {
         return MultigridCycle::memory(settings, dense, level, right_hand_sides).fields * right_hand_sides * sites / 2 * components *
                complex;

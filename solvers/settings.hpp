@@ -40,6 +40,7 @@ struct MultigridSettings {
   int coarse_steps = 16;        ///< of GCR on the coarsest level, where that is too large for a dense inverse
   int setup_steps = 20;         ///< of BiCGStab that make null vectors from noise
   int setup_cycles = 3;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
+  bool half_matrices = false;   ///< coarse operators of cycles read matrices in 16 bits; for solves in single precision
   bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
   NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits
 };

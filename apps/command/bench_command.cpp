@@ -97,8 +97,8 @@ void add_bench(CLI::App& app) {
   CLI::App* multigrid = add("multigrid", "Time and flops of every level and step of multigrid's set-up and cycle", run_bench_multigrid);
   add_case_flags(*multigrid, options);
   add_action_flags(*multigrid, options);
-  for (const char* key :
-       {"aggregate", "levels", "null-vectors", "smoother-steps", "cycle-steps", "coarse-steps", "setup-steps", "setup-cycles"})
+  for (const char* key : {"aggregate", "levels", "null-vectors", "smoother-steps", "cycle-steps", "coarse-steps", "coarse-precision",
+                          "setup-steps", "setup-cycles"})
     add_setting_flag(*multigrid, *find_setting(key), options->settings);
   CLI::App* eigen = add("eigen", "Block Lanczos: time in the operator and in vector operations; speed of projections", run_bench_eigen);
   add_action_flags(*eigen, options);

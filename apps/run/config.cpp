@@ -259,8 +259,8 @@ void check_action(const RunConfig& config) {
       refuse(key, fmt::format("it means nothing for {}", solver.name), "use --solver gcr, or leave it out");
   if (config.was_given("inner-steps") && !config.was_given("inner-solver"))
     refuse("inner-steps", "no inner solver is given", "give --inner-solver, e.g. bicgstab");
-  for (const char* key : {"null-vectors", "levels", "smoother-steps", "cycle-steps", "coarse-steps", "setup-steps", "setup-cycles",
-                          "multigrid-setup", "no-fallback"})
+  for (const char* key : {"null-vectors", "levels", "smoother-steps", "cycle-steps", "coarse-steps", "coarse-precision", "setup-steps",
+                          "setup-cycles", "multigrid-setup", "no-fallback"})
     if (config.was_given(key) && !solver.multigrid && !config.was_given("aggregate"))
       refuse(key, "it is of multigrid", "use --solver multigrid, or leave it out");
   if (config.solver.multigrid) check_multigrid(*config.solver.multigrid, config.solver.precision, config.solver.schur);

@@ -272,6 +272,12 @@ std::vector<Setting> make_settings() {
       multigrid_number("cycle-steps", "multigrid: cycles of each level between for one of the level above (default 2)",
                        &MultigridSettings::cycle_steps),
       multigrid_number("coarse-steps", "multigrid: steps of gcr on a large coarsest level (default 16)", &MultigridSettings::coarse_steps),
+      {"coarse-precision", "NAME",
+       "multigrid: matrices of coarse levels in `half`, 16 bits, or the `same` precision as vectors (default same)",
+       [](RunConfig& c, Text v) {
+         multigrid_of(c).half_matrices = parse_name(v, {"half", "same"}) == "half";
+       },
+       [](const RunConfig& c) -> json { return c.solver.multigrid ? json(c.solver.multigrid->half_matrices ? "half" : "same") : json(); }},
       multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 20)",
                        &MultigridSettings::setup_steps),
       multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 3)", &MultigridSettings::setup_cycles),

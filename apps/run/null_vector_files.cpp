@@ -65,9 +65,10 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
       has_dense_inverse(multigrid, decomposition.lattice()) ? "inverse" : fmt::format("{}", multigrid.coarse_steps);
   const std::string problem = fmt::format(
       "{} null vectors {}, aggregates {}, levels {}, steps in halves {} {} {} {}, polynomial smoothers with half the degree below, cycles "
-      "{}, {}{}",
+      "{}, {}{}{}",
       of.equation, multigrid.null_vectors, fmt::join(multigrid.aggregate, ","), multigrid.levels, multigrid.setup_steps,
-      multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision), of_mass);
+      multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision),
+      multigrid.half_matrices ? ", matrices in half precision" : "", of_mass);
   const std::string mass = config.action->names_masses ? fmt::format(" {} {}", config.action->mass_key, of.mass) : "";
   const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part());
   const std::string own = problem + mass;

@@ -14,7 +14,7 @@ class CoarseMatrices {
  public:
   /// Memory for them.
   explicit CoarseMatrices(const Aggregates& aggregates);
-  /// Of one coarse site: 20 (2N)^2 reals.
+  /// Of one coarse site: 20 (2N)^2 reals; half: of the copy in 16 bits.
   static std::size_t bytes_per_site(int components, Precision precision);
   /// D_c = R M P for the operator that m applies, M on all sites with hops over one site, for
   /// as many vectors as a field of null vectors has. For each chirality's columns R M
@@ -26,10 +26,16 @@ class CoarseMatrices {
   /// and those of the inverse. Where A has no inverse there will be no numbers.
   void eliminate();
   bool eliminated() const { return eliminated_; }
+  /// After eliminate(), in single precision, else ShapeError: a copy in 16 bits (binary16.hpp), for operators with Stored::narrow. Each
+  /// number is rounded once, so it is the same on every device.
+  void narrow();
+  /// Frees all but that copy: only operators with Stored::narrow are made from now on.
+  void keep_narrow() { blocks_.clear(); }
 
   const LatticePointer& lattice() const { return lattice_; }
   int components() const { return components_; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
+  const runtime::Handle& narrow_block(int b) const { return narrow_[static_cast<std::size_t>(b)]; }
 
  private:
   void set_columns(const FullField& images, int block, int first_column);
@@ -37,7 +43,7 @@ class CoarseMatrices {
   LatticePointer lattice_;
   int components_;
   bool eliminated_ = false;
-  std::vector<runtime::Handle> blocks_;
+  std::vector<runtime::Handle> blocks_, narrow_;
 };
 
 /// D_c on n coarse vectors, and its even-odd system. With A the blocks of the sites themselves, B those between sites and H = A^-1 B, which
@@ -49,8 +55,10 @@ class CoarseMatrices {
 /// No adjoints: ShapeError.
 class CoarseOperator : public EvenOdd {
  public:
-  /// matrices: computed, and outlives this. All but times_m() want them eliminated.
-  CoarseOperator(const CoarseMatrices& matrices, int vectors);
+  /// Of the matrices: as they are computed, or the copy in 16 bits, whose products and sums are in single precision all the same.
+  enum class Stored { wide, narrow };
+  /// matrices: computed, and outlives this. All but times_m() want them eliminated; Stored::narrow wants narrow().
+  CoarseOperator(const CoarseMatrices& matrices, int vectors, Stored stored = Stored::wide);
 
   /// out = (1 - H H) in on odd sites.
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
@@ -85,6 +93,7 @@ class CoarseOperator : public EvenOdd {
 
   const CoarseMatrices& matrices_;
   int vectors_;
+  Stored stored_;
   runtime::Halo faces_;
   runtime::PartialSums sums_;
   FullField half_;  ///< intermediate vectors

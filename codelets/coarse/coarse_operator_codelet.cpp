@@ -32,11 +32,12 @@ struct SitesTask {
 
   const VectorStatus* status(Call& call) const { return state_buffer < 0 ? nullptr : call.buffer<const VectorStatus>(state_buffer); }
 
-  template <class F>
-  OperatorArguments<F> unpack(Call& call) const {
-    OperatorArguments<F> a{};
+  template <class M>
+  OperatorArguments<M> unpack(Call& call) const {
+    using F = Computed<M>;
+    OperatorArguments<M> a{};
     const auto buffer = [&](std::int32_t number) -> const F* { return number < 0 ? nullptr : call.buffer<const F>(number); };
-    a.matrices = buffer(0);
+    a.matrices = call.buffer<const M>(0);
     a.tables = call.buffer<const std::uint32_t>(1);
     a.out = call.buffer<F>(2);
     a.self = buffer(self_buffer);
@@ -59,13 +60,13 @@ struct SitesTask {
   }
 };
 
-template <class F>
+template <class M>
 void run_sites(Call& call) {
   const auto& task = call.arguments<SitesTask>();
   if (const std::int32_t* idle = task.obedience.idle(task.status(call)); idle != nullptr && *idle != 0) return call.skip();
-  static constexpr arch::KernelTable<OperatorKernel<F> (*)()> table = QUARKSTAR_KERNEL_TABLE(coarse_operator_kernel<F>);
-  const OperatorKernel<F> kernel = table.current()();
-  const OperatorArguments<F> a = task.unpack<F>(call);
+  static constexpr arch::KernelTable<OperatorKernel<M> (*)()> table = QUARKSTAR_KERNEL_TABLE(coarse_operator_kernel<M>);
+  const OperatorKernel<M> kernel = table.current()();
+  const OperatorArguments<M> a = task.unpack<M>(call);
   call.team().for_range(a.list.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
 }
 
@@ -168,10 +169,10 @@ void run_pack(Call& call) {
 
 #ifdef QUARKSTAR_CUDA
 runtime::CudaStream stream_of(const Call& call) { return static_cast<runtime::CudaStream>(call.stream()); }
-template <class F>
+template <class M>
 void run_sites_on_cuda(Call& call) {
   const auto& task = call.arguments<SitesTask>();
-  cuda::launch_coarse_operator(task.unpack<F>(call), task.obedience.idle(task.status(call)), stream_of(call));
+  cuda::launch_coarse_operator(task.unpack<M>(call), task.obedience.idle(task.status(call)), stream_of(call));
 }
 template <class F>
 void run_columns_on_cuda(Call& call) {
@@ -205,6 +206,16 @@ struct Codelets {
   Codelet adjoint{named("set_adjoint"), runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_adjoint, F)};
   static const Codelets& all() {
     static const Codelets codelets;
+    return codelets;
+  }
+};
+
+/// With matrices in 16 bits.
+struct NarrowCodelets {
+  Codelet interior{"coarse.interior.half", runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, Binary16)};
+  Codelet boundary{"coarse.boundary.half", runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, Binary16)};
+  static const NarrowCodelets& all() {
+    static const NarrowCodelets codelets;
     return codelets;
   }
 };
@@ -253,7 +264,8 @@ CoarseMatrices::CoarseMatrices(const Aggregates& aggregates) : lattice_(aggregat
 }
 
 std::size_t CoarseMatrices::bytes_per_site(int components, Precision precision) {
-  return static_cast<std::size_t>(blocks_per_site * components * components * 2) * computed_bytes(precision);
+  const std::size_t number = precision == Precision::half ? sizeof(Binary16) : computed_bytes(precision);
+  return static_cast<std::size_t>(blocks_per_site * components * components * 2) * number;
 }
 
 void CoarseMatrices::set_columns(const FullField& images, int block, int first_column) {
@@ -350,9 +362,10 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   });
 }
 
-CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors)
+CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors, Stored stored)
     : matrices_(matrices),
       vectors_(vectors),
+      stored_(stored),
       faces_(make_faces(*matrices.lattice(), face_bytes(*matrices.lattice(), matrices.components(), vectors), "coarse faces")),
       sums_(static_cast<int>(matrices.lattice()->local_blocks().size()), 3 * vectors),
       half_(matrices.lattice(), matrices.components(), vectors) {}
@@ -448,7 +461,8 @@ void CoarseOperator::submit_sites(const Field& out, const Product& product, cons
   task.obedience.masked = guard.masked;
   task.obedience.when = guard.when;
   // The interior task writes the block first, so that the boundary task finds it whole.
-  runtime::AccessList accesses{runtime::in(matrices_.block(b)), runtime::in(geometry.handle()),
+  const bool narrow = stored_ == Stored::narrow;
+  runtime::AccessList accesses{runtime::in(narrow ? matrices_.narrow_block(b) : matrices_.block(b)), runtime::in(geometry.handle()),
                                boundary      ? runtime::inout_apart(out.block(b))
                                : guard.keeps ? runtime::inout(out.block(b))
                                              : runtime::out(out.block(b))};
@@ -469,11 +483,14 @@ void CoarseOperator::submit_sites(const Field& out, const Product& product, cons
   if (boundary && product.others != nullptr) read_faces(geometry, faces_, task.face_buffer, accesses);
   const double blocks = task.end_block - task.first_block, sites = task.list.count;
   const double numbers = static_cast<double>(components()) * components() * blocks;
-  const auto reals = static_cast<double>(computed_bytes(lattice()->precision()));
-  const Codelet& codelet =
-      boundary ? QUARKSTAR_COARSE_CODELET(lattice()->precision(), boundary) : QUARKSTAR_COARSE_CODELET(lattice()->precision(), interior);
+  const Precision precision = lattice()->precision();
+  const auto reals = static_cast<double>(computed_bytes(precision)), of_matrices = narrow ? sizeof(Binary16) : reals;
+  const NarrowCodelets& of_narrow = NarrowCodelets::all();
+  const Codelet& codelet = narrow     ? (boundary ? of_narrow.boundary : of_narrow.interior)
+                           : boundary ? QUARKSTAR_COARSE_CODELET(precision, boundary)
+                                      : QUARKSTAR_COARSE_CODELET(precision, interior);
   runtime::submit(codelet, task, accesses,
-                  {8 * numbers * sites * vectors_, sites * reals * (2 * numbers + vectors_moved * 2 * components() * vectors_)},
+                  {8 * numbers * sites * vectors_, 2 * sites * (of_matrices * numbers + reals * vectors_moved * components() * vectors_)},
                   {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = runtime::role_of(guard.when)});
 }
 

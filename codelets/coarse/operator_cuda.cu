@@ -19,11 +19,26 @@ constexpr unsigned threads = 128;
 
 unsigned blocks_of(std::uint64_t work) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
+/// K numbers of a matrix as they are stored.
+template <int K, class Loads, class F>
+__device__ __forceinline__ void load_stored(F* words, const F* p) {
+  load_chunk<K, Loads>(words, p);
+}
+template <int K, class Loads>
+__device__ __forceinline__ void load_stored(float* words, const coarse::Binary16* p) {
+  using Moved = std::conditional_t<K == 1, unsigned short, std::conditional_t<K == 2, unsigned, uint2>>;
+  static_assert(sizeof(Moved) == K * sizeof(coarse::Binary16));
+  const Moved moved = Loads::bits(reinterpret_cast<const Moved*>(p));
+  coarse::Binary16 narrow[K];
+  __builtin_memcpy(narrow, &moved, sizeof moved);
+  site::unroll<K>([&](auto i) { words[i] = coarse::widened(narrow[i]); });
+}
+
 /// sum_t += columns of one group of components times these components of vector t, for Rows rows of a group that follow each other and
 /// Count vectors. matrix: of the first of these rows and columns, the next column column_words behind it; vector t is at[t] words behind
 /// `from`.
-template <class Loads, int Rows, int Count, class F, class At>
-__device__ __forceinline__ void multiply_columns(const F* matrix, int column_words, const F* from, const At& at,
+template <class Loads, int Rows, int Count, class M, class F, class At>
+__device__ __forceinline__ void multiply_columns(const M* matrix, int column_words, const F* from, const At& at,
                                                  site::Complex<Lane<F>> (&sum)[Rows][Count]) {
   constexpr int lanes = coarse::lanes_of_components, chunk = 16 / static_cast<int>(sizeof(F)), rows = std::min(Rows, chunk);
   site::unroll<lanes / chunk>([&](auto part) {
@@ -35,8 +50,8 @@ __device__ __forceinline__ void multiply_columns(const F* matrix, int column_wor
     site::unroll<chunk>([&](auto column) {
       F m_re[Rows], m_im[Rows];
       site::unroll<Rows / rows>([&](auto i) {
-        load_chunk<rows, Loads>(m_re + i * rows, matrix + i * rows);
-        load_chunk<rows, Loads>(m_im + i * rows, matrix + lanes + i * rows);
+        load_stored<rows, Loads>(m_re + i * rows, matrix + i * rows);
+        load_stored<rows, Loads>(m_im + i * rows, matrix + lanes + i * rows);
       });
       matrix += column_words;
       site::unroll<Rows>([&](auto row) {
@@ -54,8 +69,8 @@ struct VectorsInRow {
 };
 
 /// out_v = sum_v, or base_v -+ sum_v, for Rows rows of a group from `lane` on.
-template <int Rows, int Count, class F>
-__device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a, std::size_t outer, int group, int lane,
+template <int Rows, int Count, class M, class F>
+__device__ __forceinline__ void store_rows(const coarse::OperatorArguments<M>& a, std::size_t outer, int group, int lane,
                                            const VectorsOfThread<Count>& vectors, const site::Complex<Lane<F>> (&sum)[Rows][Count]) {
   constexpr int words = 2 * coarse::lanes_of_components;
   const std::size_t begin =
@@ -79,19 +94,23 @@ __device__ __forceinline__ void store_rows(const coarse::OperatorArguments<F>& a
 /// What a block of threads of operator_range() has, and keeps in shared memory: `stages` times some columns of one block of its sites'
 /// matrices and the components that they meet of its vectors, of which one is multiplied while the others come. A thread has Rows rows of a
 /// group and Count vectors, a *part* of them: of a product of Rows by Count numbers only Rows + Count are read.
-template <class F, int Rows, int Count>
+template <class M, int Rows, int Count>
 struct Staging {
+  using F = coarse::Computed<M>;
   static constexpr int stages = 3, most_sites = 4, lanes = coarse::lanes_of_components, tiles = lanes / Rows;
   static constexpr int vector_words = 2 * lanes;
-  static constexpr int padding = 8;  ///< words, so that threads of sites which follow each other read other banks
-  int groups, vectors;               ///< vectors: of the block of threads, of the last block fewer
-  int column_groups, sites;          ///< groups of columns of a stage
+  static constexpr int word_numbers = sizeof(F) / sizeof(M);  ///< of a matrix in a word
+  static constexpr int padding = 8;                           ///< words, so that threads of sites which follow each other read other banks
+  int groups, vectors;                                        ///< vectors: of the block of threads, of the last block fewer
+  int column_groups, sites;                                   ///< groups of columns of a stage
 
   QUARKSTAR_HD constexpr int parts() const { return (vectors + Count - 1) / Count; }
   QUARKSTAR_HD constexpr int threads() const { return sites * groups * tiles * parts(); }
   /// Of a site the columns, [column][group of rows][re, im][row of the group], then the groups of columns, [vector][re, im][component].
-  QUARKSTAR_HD constexpr int column_words() const { return groups * vector_words; }
-  QUARKSTAR_HD constexpr int matrix_words() const { return column_groups * lanes * column_words(); }
+  /// Words of F.
+  QUARKSTAR_HD constexpr int column_numbers() const { return groups * vector_words; }
+  QUARKSTAR_HD constexpr int group_words() const { return lanes * column_numbers() / word_numbers; }
+  QUARKSTAR_HD constexpr int matrix_words() const { return column_groups * group_words(); }
   QUARKSTAR_HD constexpr int vectors_words() const { return parts() * Count * vector_words; }
   QUARKSTAR_HD constexpr int site_words() const { return matrix_words() + column_groups * vectors_words() + padding; }
   QUARKSTAR_HD constexpr int stage_words() const { return sites * site_words(); }
@@ -103,10 +122,11 @@ struct Staging {
 /// coarse::multiply_site() with a thread per site, Rows rows of a group and Count vectors. Matrices are nearly all that is read, and are
 /// read once for all vectors of a block of threads; blockIdx.y: which vectors. The same products and sums in the same order on every
 /// device.
-template <class F, int Rows, int Count, int Threads, int Blocks>
+template <class M, int Rows, int Count, int Threads, int Blocks>
 __global__ void __launch_bounds__(Threads, Blocks)
-    operator_range(const __grid_constant__ coarse::OperatorArguments<F> a, const std::int32_t* idle, const Staging<F, Rows, Count> block) {
-  using Block = Staging<F, Rows, Count>;
+    operator_range(const __grid_constant__ coarse::OperatorArguments<M> a, const std::int32_t* idle, const Staging<M, Rows, Count> block) {
+  using Block = Staging<M, Rows, Count>;
+  using F = typename Block::F;
   using V = Lane<F>;
   extern __shared__ __align__(16) unsigned char dynamic[];
   __shared__ const F* sources[Block::most_sites][9];
@@ -130,8 +150,8 @@ __global__ void __launch_bounds__(Threads, Blocks)
             column_group = piece / block.sites - 1;  // of the vectors' components; -1: columns
   const std::size_t site =
       static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + a.list.outer(a.tables, in_list(copied));
-  const auto block_words = static_cast<std::size_t>(a.groups * Block::lanes * block.column_words());
-  const F* const matrices = a.matrices + site * coarse::blocks_per_site * block_words;
+  const auto block_words = static_cast<std::size_t>(a.groups * block.group_words());
+  const F* const matrices = reinterpret_cast<const F*>(a.matrices) + site * coarse::blocks_per_site * block_words;
   const int offset = (column_group * a.vectors + first_vector) * Block::vector_words;
   const int all_words = column_group < 0 ? block.matrix_words() : count * Block::vector_words,
             next_words = column_group < 0 ? all_words : block.column_groups * a.vectors * Block::vector_words;
@@ -140,8 +160,8 @@ __global__ void __launch_bounds__(Threads, Blocks)
             skipped = min(thread % sharing * share, all_words), words = piece < block.pieces() ? min(share, all_words - skipped) : 0;
   const int to_word =
       copied * block.site_words() + skipped + (column_group < 0 ? 0 : block.matrix_words() + column_group * block.vectors_words());
-  const auto stage_bytes = static_cast<std::uint32_t>(block.sites * block.column_groups * Block::vector_words *
-                                                      (a.groups * Block::lanes + count) * static_cast<int>(sizeof(F)));
+  const auto stage_bytes = static_cast<std::uint32_t>(block.sites * block.column_groups *
+                                                      (block.group_words() + count * Block::vector_words) * static_cast<int>(sizeof(F)));
   const int steps_of_block = a.groups / block.column_groups, first = a.first_block * steps_of_block, last = a.end_block * steps_of_block;
   if (thread == 0)
     for (auto& barrier : arrived) barrier.init(blockDim.x);
@@ -171,7 +191,8 @@ __global__ void __launch_bounds__(Threads, Blocks)
   site::Complex<V> sum[Rows][Count];
   site::unroll<Rows>([&](auto row) { site::unroll<Count>([&](auto t) { sum[row][t] = {V{0}, V{0}}; }); });
   for (int ahead = 0; ahead < Block::stages - 1; ++ahead) fetch(first + ahead);
-  const F* of_rows = staged + mine * block.site_words() + group * Block::vector_words + tile * Rows;
+  const F* of_site = staged + mine * block.site_words();
+  const int row = group * Block::vector_words + tile * Rows;
   const F* of_part = staged + mine * block.site_words() + block.matrix_words() + part * Count * Block::vector_words;
   int slot = 0;
   std::uint32_t phase = 0;
@@ -179,11 +200,12 @@ __global__ void __launch_bounds__(Threads, Blocks)
     if (step > first) __syncthreads();  // all have multiplied what the next stage overwrites
     fetch(step + Block::stages - 1);
     arrived[slot].wait(phase);
-    const F *rows = of_rows + slot * block.stage_words(), *x = of_part + slot * block.stage_words();
+    const M* rows = reinterpret_cast<const M*>(of_site + slot * block.stage_words()) + row;
+    const F* x = of_part + slot * block.stage_words();
 #pragma unroll 1
     for (int c = 0; c < block.column_groups; ++c) {
-      multiply_columns<SharedLoads>(rows, block.column_words(), x, VectorsInRow{}, sum);
-      rows += Block::lanes * block.column_words();
+      multiply_columns<SharedLoads>(rows, block.column_numbers(), x, VectorsInRow{}, sum);
+      rows += Block::lanes * block.column_numbers();
       x += block.vectors_words();
     }
     if (++slot == Block::stages) {
@@ -248,6 +270,11 @@ __global__ void __launch_bounds__(threads)
   if (!idles(idle) && id < work) coarse::pack_word(a, static_cast<std::uint32_t>(id / words), static_cast<int>(id % words));
 }
 
+__global__ void __launch_bounds__(threads) narrow_range(coarse::Binary16* narrow, const float* wide, std::uint64_t count) {
+  const std::uint64_t id = thread_number();
+  if (id < count) narrow[id] = coarse::narrowed(wide[id]);
+}
+
 /// One block of threads per coarse site: A^-1.
 template <class F>
 __global__ void __launch_bounds__(coarse::most_components) invert_range(F* matrices, int components) {
@@ -264,10 +291,10 @@ __global__ void __launch_bounds__(threads) multiply_inverse_range(F* matrices, i
   coarse::multiply_by_inverse<Lane<F>>(m, 1 + place / components, place % components);
 }
 
-template <class F, int Rows, int Count, int Threads, int Blocks>
-void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, int most_vectors, int most_sites,
+template <class M, int Rows, int Count, int Threads, int Blocks>
+void launch_operator(const coarse::OperatorArguments<M>& a, const std::int32_t* idle, int most_vectors, int most_sites,
                      std::size_t most_bytes, runtime::CudaStream stream) {
-  using Block = Staging<F, Rows, Count>;
+  using Block = Staging<M, Rows, Count>;
   const int batches = (a.vectors + most_vectors - 1) / most_vectors;
   Block block{a.groups, (a.vectors + batches - 1) / batches, 1, 1};
   if (most_sites == 1) {
@@ -289,7 +316,7 @@ void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* 
     if (!fits()) block.column_groups = 1;
   }
   const auto sites = static_cast<std::uint32_t>(block.sites);
-  runtime::launch_with_shared_memory(operator_range<F, Rows, Count, Threads, Blocks>, block.block_bytes(), false,
+  runtime::launch_with_shared_memory(operator_range<M, Rows, Count, Threads, Blocks>, block.block_bytes(), false,
                                      dim3((a.list.count + sites - 1) / sites, static_cast<unsigned>(batches)),
                                      static_cast<unsigned>(block.threads()), stream, a, idle, block);
 }
@@ -297,23 +324,26 @@ void launch_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* 
 }  // namespace
 
 // Rows and vectors of a thread, blocks and stages: docs/results/2026-11-30-h200-coarse-operator.md, 2026-12-01-multigrid.md.
-template <class F>
-void launch_coarse_operator(const coarse::OperatorArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
+template <class M>
+void launch_coarse_operator(const coarse::OperatorArguments<M>& a, const std::int32_t* idle, runtime::CudaStream stream) {
+  using F = coarse::Computed<M>;
   if (a.list.count == 0) return;
-  constexpr std::size_t many_bytes = 56 * 1024, few_bytes = 96 * 1024;
+  constexpr std::size_t many_bytes = 56 * 1024, few_bytes = 96 * 1024, fewer_bytes = 15 * 1024;
   constexpr int rows = sizeof(F) == 4 ? 4 : 2, most_parts = rows, tiles = coarse::lanes_of_components / rows;
   const auto parts = [&](int count) { return (a.vectors + count - 1) / count; };
   const bool sixes = 6 * parts(6) <= 4 * parts(4);
   // Where many rows and vectors a thread would leave a GPU too few threads, a thread has fewer.
   const bool few = a.list.count * static_cast<std::uint64_t>(a.groups * tiles * parts(sixes ? 6 : 4)) <= 24 * 1024;
-  if (a.vectors == 1) launch_operator<F, 1, 1, 128, 4>(a, idle, 1, 1, few_bytes, stream);
-  else if (a.vectors <= 4) launch_operator<F, 2, 2, 256, 2>(a, idle, 4, 1, few_bytes, stream);
-  else if (few && sixes) launch_operator<F, 2, 3, 256, 2>(a, idle, 12, 1, few_bytes, stream);
-  else if (few) launch_operator<F, 2, 2, 256, 2>(a, idle, 8, 1, few_bytes, stream);
+  if (a.vectors == 1) launch_operator<M, 1, 1, 128, 4>(a, idle, 1, 1, few_bytes, stream);
+  else if (a.vectors <= 4) {
+    if constexpr (sizeof(M) < sizeof(F)) launch_operator<M, 2, 4, 128, 4>(a, idle, 4, 1, fewer_bytes, stream);
+    else launch_operator<M, 2, 2, 256, 2>(a, idle, 4, 1, few_bytes, stream);
+  } else if (few && sixes) launch_operator<M, 2, 3, 256, 2>(a, idle, 12, 1, few_bytes, stream);
+  else if (few) launch_operator<M, 2, 2, 256, 2>(a, idle, 8, 1, few_bytes, stream);
   else if (sixes && a.vectors <= 12 && a.groups % 2 == 0)
-    launch_operator<F, 2, 6, 128, sizeof(F) == 4 ? 4 : 3>(a, idle, 12, 4, many_bytes, stream);
-  else if (sixes) launch_operator<F, rows, 6, 128, 3>(a, idle, 6 * most_parts, 4, many_bytes, stream);
-  else launch_operator<F, rows, 4, 128, 4>(a, idle, 4 * most_parts, 4, many_bytes, stream);
+    launch_operator<M, 2, 6, 128, sizeof(F) == 4 ? 4 : 3>(a, idle, 12, 4, many_bytes, stream);
+  else if (sixes) launch_operator<M, rows, 6, 128, 3>(a, idle, 6 * most_parts, 4, many_bytes, stream);
+  else launch_operator<M, rows, 4, 128, 4>(a, idle, 4 * most_parts, 4, many_bytes, stream);
   runtime::check_launch("coarse.operator");
 }
 
@@ -357,6 +387,12 @@ void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, ru
   runtime::check_launch("coarse.eliminate");
 }
 
+void launch_coarse_narrow(coarse::Binary16* narrow, const float* wide, std::int64_t count, runtime::CudaStream stream) {
+  if (count == 0) return;
+  narrow_range<<<blocks_of(static_cast<std::uint64_t>(count)), threads, 0, stream>>>(narrow, wide, static_cast<std::uint64_t>(count));
+  runtime::check_launch("coarse.narrow");
+}
+
 template <class F>
 void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   const std::uint64_t work = std::uint64_t{a.list.count} * static_cast<std::uint64_t>(a.words);
@@ -372,6 +408,7 @@ void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* i
   template void launch_set_adjoint(const coarse::AdjointArguments<F>&, runtime::CudaStream);                           \
   template void launch_coarse_eliminate(F*, int, std::int64_t, runtime::CudaStream);                                   \
   template void launch_coarse_pack(const coarse::PackArguments<F>&, const std::int32_t*, runtime::CudaStream);
+template void launch_coarse_operator(const coarse::OperatorArguments<coarse::Binary16>&, const std::int32_t*, runtime::CudaStream);
 QUARKSTAR_COARSE_LAUNCHES(float)
 QUARKSTAR_COARSE_LAUNCHES(double)
 

@@ -7,8 +7,8 @@ namespace quarkstar::cuda {
 // On a CUDA worker's stream. idle: device pointer to the flag that makes the kernel do nothing; nullptr: none.
 
 /// Over all sites of the list.
-template <class F>
-void launch_coarse_operator(const coarse::OperatorArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
+template <class M>
+void launch_coarse_operator(const coarse::OperatorArguments<M>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 template <class F>
 void launch_coarse_dense(const coarse::DenseArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 /// Over so many coarse sites.
@@ -20,6 +20,8 @@ void launch_set_adjoint(const coarse::AdjointArguments<F>& arguments, runtime::C
 /// EliminateKernel over so many coarse sites.
 template <class F>
 void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, runtime::CudaStream stream);
+/// Of so many numbers.
+void launch_coarse_narrow(coarse::Binary16* narrow, const float* wide, std::int64_t count, runtime::CudaStream stream);
 template <class F>
 void launch_coarse_pack(const coarse::PackArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 

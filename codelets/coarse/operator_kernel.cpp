@@ -7,9 +7,10 @@
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
-template <class F, int VL>
-void operator_range(const coarse::OperatorArguments<F>& arguments, std::int64_t begin, std::int64_t end) {
-  const coarse::OperatorArguments<F> a = arguments;
+template <class M, int VL>
+void operator_range(const coarse::OperatorArguments<M>& arguments, std::int64_t begin, std::int64_t end) {
+  using F = coarse::Computed<M>;
+  const coarse::OperatorArguments<M> a = arguments;
   for (std::int64_t i = begin; i < end; ++i) {
     coarse::Sources<F> sources;
     const std::size_t site = coarse::find_sources(a, static_cast<std::uint32_t>(i), sources);
@@ -88,10 +89,10 @@ void subtract_range(const coarse::RowsArguments& arguments, std::int64_t begin, 
 
 }  // namespace
 
-template <class F>
-coarse::OperatorKernel<F> coarse_operator_kernel() {
-  return with_native_width<F>(coarse::lanes_of_components,
-                              [](auto width) -> coarse::OperatorKernel<F> { return operator_range<F, width()>; });
+template <class M>
+coarse::OperatorKernel<M> coarse_operator_kernel() {
+  return with_native_width<coarse::Computed<M>>(coarse::lanes_of_components,
+                                                [](auto width) -> coarse::OperatorKernel<M> { return operator_range<M, width()>; });
 }
 
 template <class F>
@@ -110,6 +111,7 @@ coarse::SubtractKernel coarse_subtract_kernel() {
                                    [](auto width) -> coarse::SubtractKernel { return subtract_range<width()>; });
 }
 
+template coarse::OperatorKernel<coarse::Binary16> coarse_operator_kernel<coarse::Binary16>();
 template coarse::OperatorKernel<float> coarse_operator_kernel<float>();
 template coarse::OperatorKernel<double> coarse_operator_kernel<double>();
 template coarse::DenseKernel<float> coarse_dense_kernel<float>();

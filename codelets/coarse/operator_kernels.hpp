@@ -7,8 +7,8 @@ namespace quarkstar {
 namespace coarse {
 
 /// Over sites [begin, end) of the list.
-template <class F>
-using OperatorKernel = void (*)(const OperatorArguments<F>&, std::int64_t begin, std::int64_t end);
+template <class M>
+using OperatorKernel = void (*)(const OperatorArguments<M>&, std::int64_t begin, std::int64_t end);
 /// Over groups of rows [begin, end).
 template <class F>
 using DenseKernel = void (*)(const DenseArguments<F>&, std::int64_t begin, std::int64_t end);
@@ -36,8 +36,8 @@ using SubtractKernel = void (*)(const RowsArguments&, std::int64_t begin, std::i
 
 #define QUARKSTAR_DECLARE_COARSE(architecture)          \
   namespace architecture {                              \
-  template <class F>                                    \
-  coarse::OperatorKernel<F> coarse_operator_kernel();   \
+  template <class M>                                    \
+  coarse::OperatorKernel<M> coarse_operator_kernel();   \
   template <class F>                                    \
   coarse::DenseKernel<F> coarse_dense_kernel();         \
   template <class F>                                    \

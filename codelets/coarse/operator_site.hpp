@@ -1,5 +1,6 @@
 #pragma once
 // The coarse operator on one site: what kernels are given and what they do, on a pack of components (CPU) or one of them (GPU).
+#include "codelets/coarse/binary16.hpp"
 #include "codelets/coarse/transfer_site.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 
@@ -18,12 +19,14 @@ struct SiteList {
   }
 };
 
-/// F: double or float. Of sites of one parity; fields: [outer site][group of 8 components][vector][re, im][component of the group].
-template <class F>
+/// M: what matrices are stored as, double, float or Binary16. Of sites of one parity; fields: [outer site][group of 8 components][vector]
+/// [re, im][component of the group].
+template <class M>
 struct OperatorArguments {
+  using F = Computed<M>;
   F* out;
   const F *self, *others, *base;  ///< vectors on the same sites, and on those of the other parity; nullptr: none; base likewise
-  const F* matrices;              ///< [coarse site, even ones first][block][column][group of rows][re, im][row of the group]
+  const M* matrices;              ///< [coarse site, even ones first][block][column][group of rows][re, im][row of the group]
   const std::uint32_t* tables;    ///< of the block's geometry
   const F* faces[8];              ///< [site of the face][group][vector][re, im][component of the group], of the other parity
   const std::int32_t* left_out;
@@ -41,8 +44,8 @@ struct Sources {
 };
 
 /// The vectors that block b of the i-th site of the list is multiplied by; outer: its number among those of its parity.
-template <class F>
-QUARKSTAR_HD const F* find_source(const OperatorArguments<F>& a, std::uint32_t i, std::size_t outer, int b) {
+template <class M>
+QUARKSTAR_HD const Computed<M>* find_source(const OperatorArguments<M>& a, std::uint32_t i, std::size_t outer, int b) {
   const auto words = static_cast<std::size_t>(a.groups * a.vectors * 2 * lanes_of_components);
   if (b == 0) return a.self == nullptr ? nullptr : a.self + outer * words;
   if (a.others == nullptr) return nullptr;
@@ -53,20 +56,33 @@ QUARKSTAR_HD const F* find_source(const OperatorArguments<F>& a, std::uint32_t i
 }
 
 /// Of the i-th site of the list: its number among those of its parity.
-template <class F>
-QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<F>& a, std::uint32_t i, Sources<F>& sources) {
+template <class M>
+QUARKSTAR_HD std::size_t find_sources(const OperatorArguments<M>& a, std::uint32_t i, Sources<Computed<M>>& sources) {
   const std::uint32_t outer = a.list.outer(a.tables, i);
   for (int b = 0; b < 9; ++b) sources.from[b] = find_source(a, i, outer, b);
   return outer;
 }
 
+/// A pack of V's numbers as they are stored.
+template <class V, class F>
+QUARKSTAR_HD V load_stored(const F* p) {
+  return V::load(p);
+}
+template <class V>
+QUARKSTAR_HD V load_stored(const Binary16* p) {
+  constexpr int width = static_cast<int>(sizeof(V) / sizeof(float));
+  float wide[width];
+  for (int i = 0; i < width; ++i) wide[i] = widened(p[i]);
+  return V::load(wide);
+}
+
 /// sum_t += matrix[rows, columns] in_t[columns] for the columns of a group, Count vectors and as many rows as V has; matrix: of the first
 /// row and column, the next column column_words behind it; in: the first vector's components of the group.
-template <int Count, class V, class F>
-QUARKSTAR_HD void multiply_columns(const F* matrix, std::size_t column_words, const F* in, site::Complex<V> (&sum)[Count]) {
+template <int Count, class V, class M, class F>
+QUARKSTAR_HD void multiply_columns(const M* matrix, std::size_t column_words, const F* in, site::Complex<V> (&sum)[Count]) {
   constexpr int words = 2 * lanes_of_components;
   for (int column = 0; column < lanes_of_components; ++column) {
-    const site::Complex<V> m{V::load(matrix), V::load(matrix + lanes_of_components)};
+    const site::Complex<V> m{load_stored<V>(matrix), load_stored<V>(matrix + lanes_of_components)};
     matrix += column_words;
     for (int t = 0; t < Count; ++t)
       sum[t] =
@@ -76,20 +92,20 @@ QUARKSTAR_HD void multiply_columns(const F* matrix, std::size_t column_words, co
 
 /// sum_v = block_self self_v + sum_d block_d others_v(X + d), or those of its blocks that are wanted, for Count vectors from `first` on;
 /// out_v = sum_v, or base_v -+ sum_v. The matrices are read in their order, and sums of all rows wait in memory.
-template <int Count, class V, class F>
-QUARKSTAR_HD void multiply_site(const OperatorArguments<F>& a, std::size_t outer, const Sources<F>& sources, int first) {
+template <int Count, class V, class M, class F>
+QUARKSTAR_HD void multiply_site(const OperatorArguments<M>& a, std::size_t outer, const Sources<F>& sources, int first) {
   constexpr int words = 2 * lanes_of_components, width = static_cast<int>(sizeof(V) / sizeof(F)), packs = lanes_of_components / width;
   const auto column_words = static_cast<std::size_t>(a.groups * words), group_words = lanes_of_components * column_words,
              block_words = static_cast<std::size_t>(a.groups) * group_words;
   const std::size_t site = static_cast<std::size_t>(a.parity) * static_cast<std::size_t>(a.outer_sites) + outer;
-  const F* matrices = a.matrices + site * blocks_per_site * block_words;
+  const M* matrices = a.matrices + site * blocks_per_site * block_words;
   site::Complex<V> sums[most_components / width][Count];
   const int row_packs = a.groups * packs;
   const auto row_word = [](int pack) QUARKSTAR_INLINE_LAMBDA { return pack / packs * words + pack % packs * width; };
   for (int pack = 0; pack < row_packs; ++pack)
     for (auto& sum : sums[pack]) sum = {V::broadcast(0), V::broadcast(0)};
   for (int b = a.first_block; b < a.end_block; ++b) {
-    const F* matrix = matrices + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words;
+    const M* matrix = matrices + static_cast<std::size_t>(b == 0 ? a.self_block : b) * block_words;
     const F* in = sources.from[b] + first * words;
     for (int column_group = 0; column_group < a.groups; ++column_group) {
       for (int pack = 0; pack < row_packs; ++pack) {

@@ -113,6 +113,9 @@ void check_multigrid(const MultigridSettings& settings, Precision precision, Sch
       throw Error(ErrorKind::input, Parameter(name), fmt::format("{} of them", steps), fmt::format("give {} to {}", least, most));
   if (precision == Precision::half)
     throw Error(ErrorKind::input, Parameter("precision"), "multigrid has no fields in half precision", "use single or double");
+  if (settings.half_matrices && precision != Precision::single)
+    throw Error(ErrorKind::input, Parameter("coarse-precision"), "matrices in half precision are for vectors in single precision",
+                "use precision single, or coarse-precision same");
   if (schur != Schur::asymmetric)
     throw Error(ErrorKind::input, Parameter("schur"), "multigrid is for the asymmetric Schur complement", "use asymmetric");
 }

@@ -93,6 +93,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   setup_seconds_ = (runtime::now_us() - start) * 1e-6;
   watch_ = nullptr;
   if constexpr (runtime::backend::computes) verify(mass);
+  if (settings.half_matrices)  // the others were for the set-up
+    for (const auto& space : spaces_) space->matrices.keep_narrow();
   runtime::Session::current().wait_all();
   if (found != Loaded::own) save_null_vectors();
 }
@@ -234,6 +236,7 @@ void Multigrid::coarsen(EvenOdd& fine, std::size_t first) {
     step(number, "coarse operator", [&] { space.matrices.compute(space.aggregates, m); });
     step(number + 1, "inverses", [&] {
       space.matrices.eliminate();
+      if (settings_.half_matrices) space.matrices.narrow();
       if (last && has_dense_inverse(settings_, fine_.lattice()->decomposition().lattice())) space.inverse.emplace(space.matrices);
     });
     if (last) break;
@@ -427,7 +430,8 @@ MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigri
       aggregates_(multigrid.space(level).aggregates),
       level_(level),
       own_(own),
-      coarse_(multigrid.space(level).matrices, system.vectors()),
+      coarse_(multigrid.space(level).matrices, system.vectors(),
+              multigrid.settings().half_matrices ? coarse::CoarseOperator::Stored::narrow : coarse::CoarseOperator::Stored::wide),
       next_(level + 2 < multigrid.levels() ? std::unique_ptr<MultigridCycle>(new MultigridCycle(coarse_, multigrid, level + 1, &coarse_))
                                            : nullptr),
       smoother_(system, multigrid.space(level).smoother),

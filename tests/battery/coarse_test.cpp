@@ -149,6 +149,7 @@ struct Computed {
   std::vector<CoarseVector> schur, prepared;  ///< of x and of D_c x, on odd sites
   std::vector<CoarseVector> solved, odd;      ///< by the dense inverse from schur, and x, on odd sites
   std::vector<CoarseVector> reconstructed;    ///< from D_c x and x on odd sites
+  std::vector<CoarseVector> narrow;           ///< the image by matrices of 16 bits, in single precision
 };
 
 /// coarse_in, fine_in: n of each.
@@ -201,6 +202,13 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   for (const int parity : {0, 1}) blas::submit<blas::Fill>({&half.of(parity)}, {0.0});
   operation.apply(half.odd, c.odd, {}, false, {});
   result.schur = stored(half);
+  if (precision == Precision::single) {
+    matrices.narrow();
+    coarse::CoarseOperator narrow(matrices, n, coarse::CoarseOperator::Stored::narrow);
+    const FullField by_narrow = aggregates.coarse_field(n);
+    for (const int parity : {0, 1}) narrow.times_m(by_narrow.of(parity), c, 1);
+    result.narrow = stored(by_narrow);
+  }
   const FullField solved = aggregates.coarse_field(n);
   blas::submit<blas::Fill>({&solved.even}, {0.0});
   const coarse::DenseInverse inverse(matrices);
@@ -250,6 +258,11 @@ void check_against_reference(const Problem& problem, const Coord& blocks, Precis
     CHECK(difference(computed.restricted[v], space.restrict(fine[v])) < rounding);
     CHECK(difference(computed.restricted_odd[v], space.restrict(reference::restrict_to_parity(fine[v], 1))) < rounding);
     CHECK(difference(computed.image[v], space.galerkin(d, c[v])) < rounding);
+    // Each number of a matrix is rounded to 11 bits.
+    if (precision == Precision::single) {
+      CHECK(difference(computed.narrow[v], space.galerkin(d, c[v])) < 1e-2);
+      CHECK(difference(computed.narrow[v], computed.again[v]) > 1e-5);
+    }
     // Of the even-odd system: what D_c x = b says of x and b.
     CHECK(difference(computed.again[v], computed.image[v]) < 100 * rounding);
     CHECK(difference(computed.schur[v], computed.prepared[v]) < 100 * rounding);
@@ -342,6 +355,7 @@ void check_bits(const Problem& problem, const std::vector<Coord>& cuts) {
         CHECK(same_numbers(computed.schur[v], expected.schur[first + v]));
         CHECK(same_numbers(computed.solved[v], expected.solved[first + v]));
         CHECK(same_numbers(computed.reconstructed[v], expected.reconstructed[first + v]));
+        if (!computed.narrow.empty()) CHECK(same_numbers(computed.narrow[v], expected.narrow[first + v]));
       }
     };
     check(compute(problem, {1, 1, 1, 1}, precision, {c[3]}, {fine[3]}), 3);

@@ -111,15 +111,18 @@ TEST_CASE("multigrid has the same bits for every cut, policy, number of workers 
     Coord aggregate;
     bool dense;
     std::vector<Coord> cuts;
+    bool half_matrices = false;
   };
   for (const Case& of : {Case{Precision::double_, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
                          Case{Precision::single, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
                          Case{Precision::double_, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}},
-                         Case{Precision::single, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}}}) {
+                         Case{Precision::single, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}},
+                         Case{Precision::single, {2, 2, 2, 2}, false, {{2, 1, 1, 2}}, true}}) {
     SolverSettings settings = multigrid(of.precision, of.aggregate, 8);
     settings.multigrid->setup_steps = 10;
     settings.multigrid->setup_cycles = 1;
     settings.multigrid->coarse_steps = 8;
+    settings.multigrid->half_matrices = of.half_matrices;
     settings.tolerance = 1e-4;
     CHECK(has_dense_inverse(*settings.multigrid, configuration().extents) == of.dense);
     battery::SolveCase c;
@@ -149,11 +152,15 @@ TEST_CASE("right-hand sides that multigrid solves together have the bits of thei
     sources.push_back(battery::to_host(reference::random_field(configuration().extents, 4, seed + 2 + v)));
   const std::vector<double> masses(sources.size(), heavy);
   // The coarsest level's solver; null vectors in one field and in two.
-  for (const auto& [aggregate, dense, null_vectors] :
-       {std::tuple{Coord{4, 4, 4, 4}, true, 8}, {Coord{4, 4, 4, 4}, true, 48}, {Coord{2, 2, 2, 2}, false, 8}}) {
+  for (const auto& [aggregate, dense, null_vectors, half_matrices] : {std::tuple{Coord{4, 4, 4, 4}, true, 8, false},
+                                                                      {Coord{4, 4, 4, 4}, true, 48, false},
+                                                                      {Coord{2, 2, 2, 2}, false, 8, false},
+                                                                      {Coord{2, 2, 2, 2}, false, 8, true}}) {
+    INFO("aggregate " << aggregate[0] << ", " << null_vectors << " null vectors, half " << half_matrices);
     SolverSettings settings = multigrid(Precision::single, aggregate, null_vectors);
     settings.multigrid->setup_steps = 10;
     settings.multigrid->setup_cycles = 1;
+    settings.multigrid->half_matrices = half_matrices;
     settings.tolerance = 1e-6;
     CHECK(has_dense_inverse(*settings.multigrid, configuration().extents) == dense);
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});

@@ -67,6 +67,7 @@ Asked sound(Chance& chance) {
   multigrid.setup_cycles = chance.below(6);
   asked.solver.solver = "multigrid";
   asked.solver.precision = chance.one_of<Precision>({Precision::single, Precision::double_});
+  multigrid.half_matrices = asked.solver.precision == Precision::single && chance.below(2) == 0;
   return asked;
 }
 
@@ -109,6 +110,11 @@ Asked unsound(Chance& chance) {
       {"setup-steps", [&] { multigrid.setup_steps = outside(chance, 1, 1000); }},
       {"setup-cycles", [&] { multigrid.setup_cycles = outside(chance, 0, 1000); }},
       {"precision", [&] { asked.solver.precision = Precision::half; }},
+      {"coarse-precision",
+       [&] {
+         asked.solver.precision = Precision::double_;
+         multigrid.half_matrices = true;
+       }},
       {"schur", [&] { asked.solver.schur = Schur::symmetric; }}};
   for (int many = 1 + chance.below(3); many > 0; --many) {
     const auto& [key, spoil] = chance.one_of(ways);
@@ -147,6 +153,7 @@ void run_without_a_configuration(const Asked& asked, bool with_lattice) {
   give("smoother-steps", multigrid.smoother_steps);
   give("cycle-steps", multigrid.cycle_steps);
   give("coarse-steps", multigrid.coarse_steps);
+  give("coarse-precision", multigrid.half_matrices ? "half" : "same");
   give("setup-steps", multigrid.setup_steps);
   give("setup-cycles", multigrid.setup_cycles);
   give("precision", name_of(asked.solver.precision));
@@ -173,7 +180,7 @@ TEST_CASE("500 bad sets of multigrid's settings are refused by name, where there
     ++named[by_library];
   }
   for (const char* key : {"aggregate", "levels", "null-vectors", "smoother-steps", "cycle-steps", "coarse-steps", "setup-steps",
-                          "setup-cycles", "precision", "schur"})
+                          "setup-cycles", "precision", "coarse-precision", "schur"})
     CHECK(named[key] > 0);
 }
 

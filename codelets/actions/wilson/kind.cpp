@@ -66,9 +66,9 @@ WilsonKind::WilsonKind() {
   settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
               anisotropy_setting("nu", "NU", "Wilson-type actions, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
               anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
-  solver_settings = {"schur",     "restart",      "schwarz-block",  "schwarz-steps",   "inner-solver", "inner-steps",
-                     "aggregate", "null-vectors", "smoother-steps", "coarse-steps",    "setup-steps",  "setup-cycles",
-                     "levels",    "cycle-steps",  "no-fallback",    "multigrid-setup", "recycle"};
+  solver_settings = {"schur",     "restart",      "schwarz-block",    "schwarz-steps", "inner-solver",    "inner-steps",
+                     "aggregate", "null-vectors", "smoother-steps",   "coarse-steps",  "setup-steps",     "setup-cycles",
+                     "levels",    "cycle-steps",  "coarse-precision", "no-fallback",   "multigrid-setup", "recycle"};
   heavy = {{"kappa", 0.11}};
   correlators = {"mesons", "octet", "decuplet"};
   currents = {"local", "conserved_x", "conserved_y", "conserved_z", "conserved_t"};
