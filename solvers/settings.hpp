@@ -38,8 +38,8 @@ struct MultigridSettings {
   int smoother_steps = 8;       ///< degree of the smoother behind the coarse correction, on the finest level; half of it below
   int cycle_steps = 2;          ///< of GCR with a cycle as its preconditioner, on levels between: 1 is a V-cycle, more a K-cycle
   int coarse_steps = 16;        ///< of GCR on the coarsest level, where that is too large for a dense inverse
-  int setup_steps = 20;         ///< of BiCGStab that make null vectors from noise
-  int setup_cycles = 3;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
+  int setup_steps = 24;         ///< of two products with Mh each that make null vectors from noise
+  int setup_cycles = 2;         ///< times that the null vectors are improved by a cycle of the multigrid that they make
   bool half_matrices = false;   ///< coarse operators of cycles read matrices in 16 bits; for solves in single precision
   bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
   NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits

@@ -278,9 +278,9 @@ std::vector<Setting> make_settings() {
          multigrid_of(c).half_matrices = parse_name(v, {"half", "same"}) == "half";
        },
        [](const RunConfig& c) -> json { return c.solver.multigrid ? json(c.solver.multigrid->half_matrices ? "half" : "same") : json(); }},
-      multigrid_number("setup-steps", "multigrid: steps of bicgstab that make the null vectors (default 20)",
+      multigrid_number("setup-steps", "multigrid: steps, of two products each, that make the null vectors (default 24)",
                        &MultigridSettings::setup_steps),
-      multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 3)", &MultigridSettings::setup_cycles),
+      multigrid_number("setup-cycles", "multigrid: cycles that improve the null vectors (default 2)", &MultigridSettings::setup_cycles),
       {"no-fallback", "", "multigrid: fail where it stalls or cannot be set up, instead of going on with bicgstab",
        [](RunConfig& c, Text v) { multigrid_of(c).fallback = !parse_switch(v); },
        [](const RunConfig& c) -> json { return c.solver.multigrid ? json(!c.solver.multigrid->fallback) : json(); }},

@@ -64,7 +64,7 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
   const std::string coarsest =
       has_dense_inverse(multigrid, decomposition.lattice()) ? "inverse" : fmt::format("{}", multigrid.coarse_steps);
   const std::string problem = fmt::format(
-      "{} null vectors {}, aggregates {}, levels {}, steps in halves {} {} {} {}, polynomial smoothers with half the degree below, cycles "
+      "{} null vectors {}, aggregates {}, levels {}, filtered steps {} {} {} {}, polynomial smoothers with half the degree below, cycles "
       "{}, {}{}{}",
       of.equation, multigrid.null_vectors, fmt::join(multigrid.aggregate, ","), multigrid.levels, multigrid.setup_steps,
       multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision),

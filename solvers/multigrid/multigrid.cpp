@@ -22,7 +22,7 @@ namespace quarkstar {
 namespace {
 
 constexpr std::uint64_t noise_seed = 1;
-/// Vectors of noise by which smoothers are fitted and levels verified.
+/// Vectors of noise by which levels are verified; smoothers are fitted to one.
 constexpr int probes = 4;
 
 const NamedKrylovSolver& gcr() { return *find_krylov_solver("gcr"); }
@@ -50,12 +50,6 @@ void copy(const FullField& to, const FullField& from) {
   for (const int parity : {0, 1}) blas::submit<blas::Scale>({&to.of(parity), &from.of(parity)}, {1.0});
 }
 
-/// to = x / |x|, vector by vector.
-void normalise(const Field& to, const Field& x) {
-  const std::vector<double> norm2 = norms2(x);
-  blas::submit<blas::Scale>({&to, &x}, {for_each_vector(norm2.size(), [&](std::size_t v) { return 1 / std::sqrt(norm2[v]); })});
-}
-
 }  // namespace
 
 Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors)
@@ -79,8 +73,8 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   const Loaded found = load_null_vectors();
   int cycles = settings.setup_cycles;
   if (found == Loaded::own) cycles = 0;
-  else if (found == Loaded::near) step(0, "refreshing", [&] { cycles = refresh(*m); });
-  else step(0, "null vectors", [&] { make_null_vectors(*m); });
+  else if (found == Loaded::near) step(0, "refreshing", [&] { cycles = refresh(*m, mass); });
+  else step(0, "null vectors", [&] { make_null_vectors(*m, mass); });
   make_levels(*m, mass);
   while (cycles_ < cycles) improve(*m, mass);
   improve_below(*m, mass);
@@ -131,12 +125,13 @@ void Multigrid::save_null_vectors() const {
   settings_.files.save(host);
 }
 
-void Multigrid::make_null_vectors(EvenOdd& m) {
+void Multigrid::make_null_vectors(EvenOdd& m, double mass) {
   const Field noise = m.field();
+  const NullVectorFilter filter = filter_of(mass, settings_.setup_steps);
   std::uint64_t first = 0;
   for (const Field& test : spaces_.front()->test) {
     write_noise(noise, noise_seed, first);
-    relax(m, noise, test, settings_.setup_steps);
+    filter.apply(m, test, noise);
     first += static_cast<std::uint64_t>(test.vectors());
   }
 }
@@ -145,7 +140,7 @@ void Multigrid::make_null_vectors(EvenOdd& m) {
 /// improved by cycles already, and more of them take the lowest modes out. Those of another configuration are not; a contraction would not
 /// tell, as it is that of all modes. So |Mh v| decides (battery.multigrid's configuration: 0.3 |v| of another mass, 1.1 |v| a sweep later).
 /// Returns the cycles that are left to do.
-int Multigrid::refresh(EvenOdd& m) {
+int Multigrid::refresh(EvenOdd& m, double mass) {
   const Field start = m.field();
   double of_images = 0, of_all = 0;
   for (const Field& test : spaces_.front()->test) {
@@ -155,24 +150,16 @@ int Multigrid::refresh(EvenOdd& m) {
   }
   constexpr double near_zero = 0.5;
   if (std::sqrt(of_images / of_all) < near_zero) return 0;
-  for (const Field& test : spaces_.front()->test) {
-    blas::submit<blas::Scale>({&start, &test}, {1.0});
-    relax(m, start, test, std::max(1, settings_.setup_steps / 2));
-  }
+  const NullVectorFilter filter = filter_of(mass, std::max(1, settings_.setup_steps / 2));
+  for (const Field& test : spaces_.front()->test) filter.apply(m, test, test);
   return std::min(1, settings_.setup_cycles);
 }
 
-/// Null vectors of a field: half of the steps on Mh v = start, the others on Mh v = what these made. That is Mh^-1 twice, as far as it is
-/// known after so few steps: near zero modes grow by their square, where all steps on one right-hand side give them what a cycle less does.
-void Multigrid::relax(EvenOdd& m, const Field& start, const Field& test, int steps) {
-  const Field made = m.field();
-  const Field* of = &start;
-  for (const int part : {steps / 2, steps - steps / 2}) {
-    if (part == 0) continue;
-    FixedSteps(m, *find_krylov_solver("bicgstab"), part, 1).apply(made, *of, {});
-    normalise(test, made);
-    of = &test;
-  }
+NullVectorFilter Multigrid::filter_of(double mass, int steps) const {
+  const std::unique_ptr<EvenOdd> fine = fine_.system(1, same_for_all(mass));
+  const Field noise = fine->field();
+  write_noise(noise, noise_seed, static_cast<std::uint64_t>(settings_.null_vectors + 2 * probes));
+  return {*fine, noise, 2 * steps};
 }
 
 void Multigrid::make_levels(EvenOdd& m, double mass) {
@@ -298,8 +285,8 @@ void Multigrid::mend(EvenOdd& m, double mass) {
   cycles_ = best_cycles;
 }
 
-std::optional<FullField> Multigrid::noise_beside_null_vectors() const {
-  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, probes);
+std::optional<FullField> Multigrid::noise_beside_null_vectors(int vectors) const {
+  std::optional<FullField> noise(std::in_place, fine_.lattice(), spinor_components, vectors);
   for (const int parity : {0, 1}) write_noise(noise->of(parity), noise_seed, static_cast<std::uint64_t>(settings_.null_vectors));
   return noise;
 }
@@ -307,8 +294,8 @@ std::optional<FullField> Multigrid::noise_beside_null_vectors() const {
 /// From noise, and from what R makes of it; of this level and those below.
 void Multigrid::fit_smoothers(double mass, std::size_t first) {
   if (first >= spaces_.size()) return;
-  const std::unique_ptr<EvenOdd> fine = fine_.system(probes, same_for_all(mass));
-  std::optional<FullField> noise = noise_beside_null_vectors();
+  const std::unique_ptr<EvenOdd> fine = fine_.system(1, same_for_all(mass));
+  std::optional<FullField> noise = noise_beside_null_vectors(1);
   std::unique_ptr<coarse::CoarseOperator> above;
   for (std::size_t level = 0; level < spaces_.size(); ++level) {
     Space& space = *spaces_[level];
@@ -318,17 +305,17 @@ void Multigrid::fit_smoothers(double mass, std::size_t first) {
     if (level > 0 ? level >= first : space.smoother.empty())  // the finest operator stays as it is
       step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, degree + 1); });
     if (level + 1 == spaces_.size()) break;
-    FullField restricted = space.aggregates.coarse_field(probes);
+    FullField restricted = space.aggregates.coarse_field(1);
     step(number, "restriction", [&] { space.aggregates.restrict(restricted, coarse::Aggregates::both(*noise)); });
     noise.emplace(std::move(restricted));
-    above = std::make_unique<coarse::CoarseOperator>(space.matrices, probes);
+    above = std::make_unique<coarse::CoarseOperator>(space.matrices, 1);
   }
 }
 
 void Multigrid::verify(double mass) {
   constexpr int n = probes;
   const std::unique_ptr<EvenOdd> fine = fine_.system(n, same_for_all(mass));
-  std::optional<FullField> noise = noise_beside_null_vectors();
+  std::optional<FullField> noise = noise_beside_null_vectors(n);
   std::unique_ptr<coarse::CoarseOperator> above;
   for (const auto& space : spaces_) {
     EvenOdd& m = above ? *above : *fine;

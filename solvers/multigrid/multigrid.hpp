@@ -19,14 +19,13 @@ class MultigridCycle;
 
 /// The spaces between the levels for one operator M, made by a set-up. Level 0 has spinors, level l + 1 has a site for each aggregate of
 /// level l. Of each level, from the finest on:
-///   1. N null vectors v, all at once, of more than 32 in two halves. Level 0: a fixed number of BiCGStab steps, half of them on Mh v =
-///   noise and half on Mh v = what
-///      they make, which leaves the modes near zero; noise is a function of global sites. Level l + 1: R v of the level above;
+///   1. N null vectors v, all at once, of more than 32 in two halves. Level 0: filters on noise, one after another, which leave the modes
+///      near zero; noise is a function of global sites. Level l + 1: R v of the level above;
 ///   2. block-orthonormalised P, and D_c = P^+ M P (codelets/coarse), which is M on the next level;
 /// some times: v = one multigrid cycle on v on level 0; then all levels anew. At the end the same on the levels between, from above, with a
 /// cycle of each on its own v. Then a probe: where a few iterations leave too much of noise, further cycles; and verification (verify()).
 /// Null vectors of this operator from settings.files take the place of those of level 0, and no cycle improves these. Those of an operator
-/// near this one stay as they are where |Mh v| is small; else they take the place of the noise, with as many steps and one improvement.
+/// near this one stay as they are where |Mh v| is small; else they take the place of the noise, with half of the steps and one improvement.
 class Multigrid {
  public:
   /// fine: prepared with coarse::unit_of(aggregate), in the precision of all levels; it outlives this. settings: complete (completed()).
@@ -75,10 +74,10 @@ class Multigrid {
  private:
   NullVectorFiles::Loaded load_null_vectors();
   void save_null_vectors() const;
-  void make_null_vectors(EvenOdd& m);
-  int refresh(EvenOdd& m);
+  void make_null_vectors(EvenOdd& m, double mass);
+  int refresh(EvenOdd& m, double mass);
   int at_once() const { return coarse::null_vectors_at_once(settings_.null_vectors); }
-  void relax(EvenOdd& m, const Field& start, const Field& test, int steps);
+  NullVectorFilter filter_of(double mass, int steps) const;
   void make_levels(EvenOdd& m, double mass);
   void improve(EvenOdd& m, double mass);
   void improve(EvenOdd& m, MultigridCycle& cycle, const Space& space, int level);
@@ -86,7 +85,7 @@ class Multigrid {
   void coarsen(EvenOdd& fine, std::size_t first);
   double probe(double mass);
   void mend(EvenOdd& m, double mass);
-  std::optional<FullField> noise_beside_null_vectors() const;
+  std::optional<FullField> noise_beside_null_vectors(int vectors) const;
   void fit_smoothers(double mass, std::size_t first);
   void verify(double mass);
   double on_all_ranks_per_site(double flops) const;

@@ -1,5 +1,7 @@
 #include "solvers/multigrid/smoother.hpp"
 
+#include "codelets/field/norms.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,11 +21,13 @@ double product(const Field& a, const Field& b) {
 
 }  // namespace
 
-std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& r, int m) {
+std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& r, int m, const Field* x) {
   const auto count = static_cast<std::size_t>(m);
   std::vector<Field> images;                                                   // q_i of A q_(i-1), q_0 = r, orthogonal to those before
+  std::vector<Field> directions;                                               // A^-1 q_i
   std::vector<std::vector<double>> powers(count, std::vector<double>(count));  // A^-1 q_i = sum_k powers[i][k] A^k r
   std::vector<double> norm2(count), solution;
+  if (x != nullptr) blas::submit<blas::Fill>({x}, {0.0});
   for (std::size_t i = 0; i < count; ++i) {
     images.push_back(a.field());
     const Field& q = images[i];
@@ -31,9 +35,11 @@ std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& 
     if (i == 0) powers[0][0] = 1;
     else std::copy_n(powers[i - 1].begin(), i, powers[i].begin() + 1);
     const double whole = product(q, q);
+    if (x != nullptr) blas::submit<blas::Scale>({&directions.emplace_back(a.field()), i == 0 ? &r : &images[i - 1]}, {1.0});
     for (std::size_t j = 0; j < i; ++j) {
       const double part = product(images[j], q) / norm2[j];
       blas::submit<blas::AddScaled>({&q, &images[j]}, {-part});
+      if (x != nullptr) blas::submit<blas::AddScaled>({&directions[i], &directions[j]}, {-part});
       for (std::size_t k = 0; k <= j; ++k) powers[i][k] -= part * powers[j][k];
     }
     norm2[i] = product(q, q);
@@ -42,6 +48,7 @@ std::vector<double> minimal_residual_polynomial(LinearOperator& a, const Field& 
     const double of_r = product(q, r) / norm2[i];
     solution.resize(i + 1);
     for (std::size_t k = 0; k <= i; ++k) solution[k] += of_r * powers[i][k];
+    if (x != nullptr) blas::submit<blas::AddScaled>({x, &directions[i]}, {of_r});
   }
   return solution;
 }
@@ -61,6 +68,33 @@ void Smoother::apply(const Field& x, const Field& r, const runtime::Guard& guard
     sum = &next;
   }
   if (!polynomial_.empty()) blas::submit<blas::AddScaled>({&x, sum}, {polynomial_[0]}, guard);
+}
+
+void normalise(const Field& to, const Field& x) {
+  const std::vector<double> norm2 = norms2(x);
+  blas::submit<blas::Scale>({&to, &x}, {for_each_vector(norm2.size(), [&](std::size_t v) { return 1 / std::sqrt(norm2[v]); })});
+}
+
+NullVectorFilter::NullVectorFilter(LinearOperator& a, const Field& noise, int applications) {
+  const int count = (applications + Smoother::most_degree - 1) / Smoother::most_degree;
+  const Field filtered = a.field();
+  for (int i = 0; i < count; ++i) {
+    const int degree = applications * (i + 1) / count - applications * i / count;
+    const bool last = i + 1 == count;
+    polynomials_.push_back(minimal_residual_polynomial(a, noise, degree + 1, last ? nullptr : &filtered));
+    if (!last) normalise(noise, filtered);
+  }
+}
+
+void NullVectorFilter::apply(LinearOperator& a, const Field& to, const Field& from) const {
+  const Field made = a.field();
+  const Field* of = &from;
+  for (const std::vector<double>& polynomial : polynomials_) {
+    blas::submit<blas::Fill>({&made}, {0.0});
+    Smoother(a, polynomial).apply(made, *of, {});
+    normalise(to, made);
+    of = &to;
+  }
 }
 
 }  // namespace quarkstar
