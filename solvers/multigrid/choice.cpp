@@ -3,10 +3,12 @@
 #include "codelets/coarse/dense_inverse.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
+#include "solvers/multigrid/smoother.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <tuple>
 
@@ -15,22 +17,39 @@ namespace {
 
 constexpr int most_levels = 4;
 
-/// Of aggregates of a level below the finest, along a direction in which that has so many sites: the smallest of which there is an even
-/// number. 3 where there is none of these.
-int coarse_extent(int sites) {
-  for (const int extent : {2, 3, 5, 7})
+/// Aggregates of levels below the finest.
+enum class Below { small, large };
+/// Their sites along a direction: the first of which there is an even number in so many; 3 where there is none of these.
+int extent_below(int sites, Below below) {
+  static constexpr std::initializer_list<int> small{2, 3, 5, 7}, large{4, 5, 6, 7, 3, 2};
+  for (const int extent : below == Below::small ? small : large)
     if (sites % (2 * extent) == 0) return extent;
   return 3;
 }
-bool can_be_divided(const Coord& lattice) {
-  return std::all_of(lattice.begin(), lattice.end(), [](int extent) { return extent % (2 * coarse_extent(extent)) == 0; });
+bool can_be_divided(const Coord& lattice, Below below) {
+  return std::all_of(lattice.begin(), lattice.end(), [below](int sites) { return sites % (2 * extent_below(sites, below)) == 0; });
 }
 
 /// The lattice of a level.
-Coord lattice_of(const MultigridSettings& settings, Coord lattice, int level) {
+Coord lattice_of(const MultigridSettings& settings, Coord lattice, int level, Below below) {
   for (int above = 0; above < level; ++above)
-    for (std::size_t mu = 0; mu < 4; ++mu) lattice[mu] /= above == 0 ? settings.aggregate[mu] : coarse_extent(lattice[mu]);
+    for (std::size_t mu = 0; mu < 4; ++mu) lattice[mu] /= above == 0 ? settings.aggregate[mu] : extent_below(lattice[mu], below);
   return lattice;
+}
+bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice, Below below) {
+  return coarse::DenseInverse::fits(lattice_of(settings, lattice, settings.levels - 1, below), 2 * settings.null_vectors);
+}
+/// Large where only they leave an inverse, for a coarsest level without one stalls, and a further level is not to be had.
+Below below_of(const MultigridSettings& settings, const Coord& lattice) {
+  const auto divided = [&](int levels, Below below) { return lattice_of(settings, lattice, levels - 1, below); };
+  if (settings.levels < most_levels && can_be_divided(divided(settings.levels, Below::small), Below::small)) return Below::small;
+  if (has_dense_inverse(settings, lattice, Below::small) || !has_dense_inverse(settings, lattice, Below::large)) return Below::small;
+  for (int levels = 2; levels < settings.levels; ++levels)
+    if (!can_be_divided(divided(levels, Below::large), Below::large)) return Below::small;
+  return Below::large;
+}
+Coord lattice_of(const MultigridSettings& settings, const Coord& lattice, int level) {
+  return lattice_of(settings, lattice, level, below_of(settings, lattice));
 }
 
 }  // namespace
@@ -47,8 +66,8 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
   }
   if (settings.levels != 0) return settings;
   settings.levels = 2;
-  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice) &&
-         can_be_divided(lattice_of(settings, lattice, settings.levels - 1)))
+  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice, Below::small) &&
+         can_be_divided(lattice_of(settings, lattice, settings.levels - 1, Below::small), Below::small))
     ++settings.levels;
   return settings;
 }
@@ -72,7 +91,7 @@ SolverSettings completed(SolverSettings settings, const Coord& lattice) {
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level) {
   if (level == 0) return settings.aggregate;
   Coord aggregate = lattice_of(settings, lattice, level);
-  for (int& extent : aggregate) extent = coarse_extent(extent);
+  for (int& extent : aggregate) extent = extent_below(extent, below_of(settings, lattice));
   return aggregate;
 }
 
@@ -85,7 +104,7 @@ Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice) 
 }
 
 bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice) {
-  return coarse::DenseInverse::fits(coarsest_lattice(settings, lattice), 2 * settings.null_vectors);
+  return has_dense_inverse(settings, lattice, below_of(settings, lattice));
 }
 
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {
@@ -103,8 +122,8 @@ void check_multigrid(const MultigridSettings& settings, Precision precision, Sch
   coarse::require_null_vectors(settings.null_vectors);
   if (settings.levels != 0 && (settings.levels < 2 || settings.levels > most_levels))
     throw Error(ErrorKind::input, Parameter("levels"), fmt::format("{} levels", settings.levels), fmt::format("give 2 to {}", most_levels));
-  constexpr int most_steps = 1000, most_degree = 12;  // the terms of a polynomial grow with its degree and cancel each other
-  for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, most_degree},
+  constexpr int most_steps = 1000;
+  for (const auto& [name, steps, least, most] : {std::tuple{"smoother-steps", settings.smoother_steps, 1, Smoother::most_degree},
                                                  {"coarse-steps", settings.coarse_steps, 1, most_steps},
                                                  {"cycle-steps", settings.cycle_steps, 1, most_steps},
                                                  {"setup-steps", settings.setup_steps, 1, most_steps},

@@ -15,7 +15,8 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 SolverSettings completed(SolverSettings settings, const Coord& lattice);
 
 /// Of the aggregates of a level, of complete settings: below the finest the first of 2, 3, 5, 7 sites of which there is an even number
-/// along a direction, else 3.
+/// along a direction, else 3. Where these leave no dense inverse, there cannot be a further level, and the first of 4, 5, 6, 7, 3, 2 sites
+/// leave one, it is these (docs/results/2026-12-01-multigrid-2.md).
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level);
 /// The degree of a level's smoother: below the finest half, for an application costs as much there and saves fewer iterations.
 int smoother_degree(const MultigridSettings& settings, int level);
