@@ -98,7 +98,8 @@ int vectors_in_lanes_for(const runtime::Decomposition& decomposition, int compon
   if (components != spinor_components) return most;
   if (decomposition.count() > 1) return 1;  // kernels with edges are slower so
   // Faster: docs/results/2026-12-01-h200-slices-in-lanes.md, docs/results/2026-12-01-h200-bicgstab.md, which is of single precision.
-  return slices > 1 || settings.precision == Precision::single ? most : 1;
+  if (settings.precision == Precision::single) return most;
+  return slices > 1 && slices != 12 ? most : 1;  // in double precision: 12 slices are slower, docs/results/2026-12-01-h200-marches.md
 }
 
 void require_recyclable(const SolverSettings& settings, bool hermitian) {
