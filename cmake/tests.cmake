@@ -11,9 +11,9 @@
 find_package(rapidcheck QUIET)
 
 # What every test runs under: no trace files, sanitizers with our suppressions. Not the watchdog of StarPU: the end of a session waits for its
-# sleep, up to a second.
+# sleep, up to a second. Nor are threads bound to cores: all tests that run at once would have theirs on the first one.
 set(test_environment
-  "STARPU_FXT_TRACE=0" "STARPU_SILENT=1"
+  "STARPU_FXT_TRACE=0" "STARPU_SILENT=1" "STARPU_WORKERS_NOBIND=1"
   "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "ASAN_OPTIONS=protect_shadow_gap=0:allocator_may_return_null=1"

@@ -125,8 +125,10 @@ void limit_gpu_memory(EnvironmentChanges& environment, std::size_t bytes, int ra
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
-/// hold, and two threads that poll on one core take turns by the millisecond.
+/// hold, and two threads that poll on one core take turns by the millisecond. As StarPU itself, not with STARPU_WORKERS_NOBIND: processes
+/// that know nothing of each other would all take the first cores.
 void bind_worker(void* session) {
+  if (starpu_getenv_number("STARPU_WORKERS_NOBIND") > 0) return;
   happens_after(session);
   static_cast<const Session*>(session)->worker(starpu_worker_get_id_check()).team.bind();
   happens_before(session);

@@ -3,6 +3,7 @@
 
 #include "runtime/system/topology.hpp"
 #include "tests/unit/affinity_testing.hpp"
+#include "tests/unit/environment_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -89,6 +90,7 @@ TEST_CASE("a team that gets fewer threads than it asked for still does everythin
 }
 
 TEST_CASE("workers' threads are bound to the cores of their teams and keep their parts") {
+  const testing::Environment binding("STARPU_WORKERS_NOBIND", nullptr);
   for (const auto& [workers, threads] : {std::pair{1, 1}, {1, 2}, {2, 1}, {2, 2}}) {
     INFO(workers << " workers of " << threads << " threads");
     const Session session(options(workers, threads));
@@ -121,6 +123,20 @@ TEST_CASE("workers' threads are bound to the cores of their teams and keep their
       CHECK(foreign == 0);
     }
   }
+}
+
+TEST_CASE("with STARPU_WORKERS_NOBIND no thread is bound") {
+  const testing::Environment binding("STARPU_WORKERS_NOBIND", "1");
+  const std::vector<int> all = allowed_cpus();
+  const Session session(options(1, 2));
+  std::atomic<int> bound{0};
+  {
+    Script script;
+    script.submit([&](Call& call) { call.team().for_range(2, [&](std::int64_t, std::int64_t, int) { bound += allowed_cpus() != all; }); },
+                  {}, {});
+  }
+  Session::current().wait_all();
+  CHECK(bound == 0);
 }
 
 TEST_CASE("two teams at work at once stay right on few cores") {
