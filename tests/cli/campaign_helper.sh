@@ -80,7 +80,7 @@ grep -q "lat.3: the helper's rows are of other links" stderr.txt || { cat stderr
 cp good.3 lat.3
 
 # The process, beside a campaign that is so many times slower; on a busy machine, where it gets little time, slower still. And one that is killed.
-for slower in 80 300 1000; do
+for slower in 20 80 300 1000; do
   rm -rf beside
   campaign beside 'lat.[123]'
   expect 0 '^helper: a second process computes rows from the last one back, on 1 cores' run beside.toml --helper 1 --throttle 0:$slower
@@ -89,7 +89,7 @@ done
 [ "$(taken_over beside)" -gt 0 ] || { cat stdout.txt stderr.txt; die "the helper did nothing"; }
 same beside
 campaign killed 'lat.[123]' 'helper = 1'
-"$QUARKSTAR" run killed.toml --throttle 0:1000 > killed.txt 2>&1 &
+"$QUARKSTAR" run killed.toml --throttle 0:200 > killed.txt 2>&1 &
 main=$!
 until grep -qs '"done"' killed/helper/journal.jsonl || ! kill -0 $main 2> /dev/null; do sleep 0.1; done
 kill -9 $main
