@@ -49,8 +49,12 @@ SiteMatrices unit_term(const Coord& extents) { return SiteMatrices(volume(extent
 Field apply_sites(const SiteMatrices& a, const Field& psi) {
   Field result(psi.extents, 4);
   for (std::int64_t site = 0; site < psi.sites(); ++site)
-    for (int i = 0; i < 12; ++i)
-      for (int j = 0; j < 12; ++j) result(site, i / 3, i % 3) += a[site](i, j) * psi(site, j / 3, j % 3);
+    for (int j = 0; j < 12; ++j) {
+      const Complex z = psi(site, j / 3, j % 3);
+      if (z == Complex{0}) continue;  // all of a parity
+      for (int i = 0; i < 12; ++i)
+        if (a[site](i, j) != Complex{0}) result(site, i / 3, i % 3) += a[site](i, j) * z;
+    }
   return result;
 }
 

@@ -14,8 +14,11 @@ void add_hop(Field& result, std::int64_t site, Complex phase, const Matrix<4>& s
   std::array<Vector<3>, 4> transported;
   for (int s = 0; s < 4; ++s) transported[s] = u * psi.colour_vector(neighbour, s);
   for (int s = 0; s < 4; ++s)
-    for (int r = 0; r < 4; ++r)
-      for (int c = 0; c < 3; ++c) result(site, s, c) += phase * spin_matrix(s, r) * transported[r][c];
+    for (int r = 0; r < 4; ++r) {
+      if (spin_matrix(s, r) == Complex{0}) continue;  // half of them
+      const Complex factor = phase * spin_matrix(s, r);
+      for (int c = 0; c < 3; ++c) result(site, s, c) += factor * transported[r][c];
+    }
 }
 
 /// sum_mu [(1 - sign g_mu) U_mu(x) psi(x+mu) + (1 + sign g_mu) U_mu^+(x-mu) psi(x-mu)], at the sites of one parity or
