@@ -59,7 +59,7 @@ kill -KILL $victim 2> /dev/null || true
 wait $victim 2> /dev/null || true
 resumed=("$QUARKSTAR")
 if command -v mpirun > /dev/null; then resumed=(timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR"); fi
-"${resumed[@]}" "${killed[@]}" --json rest.json > stdout.txt 2>&1 || { cat stdout.txt; die "a killed solve did not go on"; }
+"${resumed[@]}" "${killed[@]}" --check-every 16 --checkpoint-every 100 --json rest.json > stdout.txt 2>&1 || { cat stdout.txt; die "a killed solve did not go on"; }
 expect 0 '^wrote whole.json' "${moebius[@]}" --mass 0.02 --nrhs 4 --json whole.json
 [ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the killed solve began anew: $(iterations rest.json) iterations"
 same rest.json whole.json
