@@ -373,16 +373,15 @@ void EigenFile::refuse(const std::string& what) const { throw Error(ErrorKind::i
 
 namespace {
 
-/// "kappa 0.15, not 0.16": where two texts of names and values differ first.
+/// "kappa 0.15, not 0.16; ": where two texts of names and numbers first differ by a number. "" where it is something else.
 std::string first_difference(const std::string& of_file, const std::string& wanted) {
   std::istringstream a(of_file), b(wanted);
   std::string name, in_file, here;
-  for (;;) {
-    const bool ends = !(a >> in_file), other_ends = !(b >> here);
-    if (ends || other_ends || in_file != here)
-      return fmt::format("{} {}, not {}", name, ends ? "without more" : in_file, other_ends ? "without more" : here);
-    name = in_file;
-  }
+  while (a >> in_file && b >> here && in_file == here) name = in_file;
+  const auto is_number = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789+-.e") == std::string::npos;
+  };
+  return is_number(in_file) && is_number(here) && !is_number(name) ? fmt::format("{} {}, not {}; ", name, in_file, here) : "";
 }
 
 }  // namespace
@@ -390,7 +389,7 @@ std::string first_difference(const std::string& of_file, const std::string& want
 void EigenFile::require_problem(const std::string& problem, const Coord& lattice) const {
   Job::current().together([&] {
     if (header_.problem != problem || header_.lattice != lattice)
-      refuse(fmt::format("its eigenvectors are those of another operator or configuration ({}; it has {}, not {})",
+      refuse(fmt::format("its eigenvectors are those of another operator or configuration ({}it has {}, not {})",
                          first_difference(header_.problem, problem), header_.problem, problem));
   });
 }

@@ -280,8 +280,10 @@ EigenReport run_eigen(EigenRun run, RunWatch& watch, const std::function<void(co
   require_same_settings_everywhere(settings_lines(run));
   require_ranks(config.ranks, config.rank_weights, job.size());
   job.on_root([&] {
-    check_writable(run.out, {{config.gauge}});
-    check_writable(config.json, {{config.gauge, run.out}});
+    std::vector<std::string> used = inputs_of(config);
+    check_writable(run.out, used);
+    used.push_back(run.out);
+    check_writable(config.json, used);
     const std::filesystem::path out(run.out);  // of jobs that were killed while they wrote
     const std::string name = out.filename().string(), folder = out.parent_path().empty() ? "." : out.parent_path().string();
     remove_leftovers(folder, [&](std::string_view of) { return of == name || of == name + ".restart"; });

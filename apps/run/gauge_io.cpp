@@ -72,8 +72,10 @@ gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, co
 }
 
 double place_sum_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
-  std::array<runtime::BinnedSum, 1> sum{gauge::place_sum(gauge, lattice, part, team)};
-  if (part.extents != lattice) runtime::mpi::Job::current().combine(sum);
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<runtime::BinnedSum, 1> sum;
+  job.together([&] { sum[0] = gauge::place_sum(gauge, lattice, part, team); });
+  if (part.extents != lattice) job.combine(sum);
   return runtime::value_of(sum[0]);
 }
 

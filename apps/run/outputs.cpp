@@ -1,6 +1,7 @@
 #include "apps/run/outputs.hpp"
 
 #include "apps/report/report_html.hpp"
+#include "apps/run/eigen_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/write_hdf5.hpp"
 #include "apps/run/write_json.hpp"
@@ -90,6 +91,15 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   if (made_) std::filesystem::remove(path_, ignored);  // only removes an empty folder
+}
+
+std::vector<std::string> inputs_of(const RunConfig& config) {
+  std::vector<std::string> files{config.gauge, deflation_file(config)};
+  if (config.action != nullptr)
+    for (const std::string_view key : config.action->link_files)
+      if (const auto found = config.settings.find(key); found != config.settings.end())
+        files.push_back(std::get<std::string>(found->second));
+  return files;
 }
 
 void check_writable(const std::string& file, std::span<const std::string> used) {

@@ -31,6 +31,9 @@ class OutputFolder {
   bool made_ = false;
 };
 
+/// The files that a run reads: its configuration or links, and the modes that it begins with.
+std::vector<std::string> inputs_of(const RunConfig& config);
+
 /// Throws Error if a file could not be written under that name, or is one of `used`: those that are read, or written for something else.
 /// "" is accepted.
 void check_writable(const std::string& file, std::span<const std::string> used = {});

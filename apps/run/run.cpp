@@ -87,11 +87,12 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   const std::size_t count = whole.config.all_sources().size();
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
-    const std::vector<std::string> used{whole.config.gauge, deflation_file(whole.config)};
+    std::vector<std::string> used = inputs_of(whole.config);
     for (std::size_t i = 0; i < count; ++i) {
       const RunConfig of_one = of_source(whole.config, i);
       folders.push_back(std::make_unique<OutputFolder>(of_one.out));
       check_writable(of_one.json, used);
+      used.push_back(of_one.json);
     }
     check_writable(whole.config.trace, used);
   });

@@ -270,7 +270,7 @@ TEST_CASE("modes have the same bits for every cut, policy and number of workers,
     REQUIRE(!vectors.empty());
     check_same_bits(solved(whole, *made.action, settings, {}, {load, {}}), first);
     if (far || precision != Precision::double_) continue;
-    // What is told of each restart is saved, also where it finds that the window must be wider and begins with an empty basis.
+    // What is told of each restart is saved.
     EigenSettings narrow = settings;
     narrow.modes = 6;
     narrow.basis = 16;

@@ -147,6 +147,7 @@ leave_restart_file left.h5 "${long[@]}"
 expect 2 'left.h5.restart: it holds a solve that has not ended' solve --gauge large.ildg --action naive --mass 0.05 --columns 0 --threads 1 --json x.json --deflate left.h5.restart
 cp lattice.ildg kept.ildg
 expect 2 'lattice.ildg: this run has that file for something else' "${eigen[@]}" --out lattice.ildg
+expect 2 'st.fat: this run has that file for something else' eigen --action hisq --fat st.fat --long st.long --threads 1 --modes 12 --block 2 --basis 20 --degree 10 --out st.fat
 expect 2 'both.h5: this run has that file for something else' "${eigen[@]}" --out both.h5 --json both.h5
 cmp lattice.ildg kept.ildg || die "a configuration was written to"
 expect 2 'nowhere.h5: it is no HDF5 file, or a damaged one' "${solve[@]}" --json x.json --deflate nowhere.h5

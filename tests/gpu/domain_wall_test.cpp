@@ -150,8 +150,7 @@ TEST_CASE("slices lie in lanes where one GPU works alone on a lattice that nothi
     for (const char* const solver : {"cgnr", "multishift", "blockcg"})
       for (const int slices : {4, 8, 10, 12, 16, 32}) {
         INFO(std::string(name_of(precision)) << " " << std::string(solver) << " " << slices);
-        const bool is_slower = precision == Precision::half || (precision == Precision::double_ && slices == 12);
-        const bool in_lanes = can_be_in_lanes(slices) && !is_slower && solver != std::string("blockcg");
+        const bool in_lanes = can_be_in_lanes(slices) && slices != 12 && precision != Precision::half && solver != std::string("blockcg");
         const SolverSettings settings{.solver = solver, .precision = precision, .link_reals = 12};
         CHECK(chosen(slices, settings) == (in_lanes ? slices : 1));
         CHECK(chosen(slices, settings, {1, 1, 1, 2}) == 1);
