@@ -83,9 +83,10 @@ GaugeRead read_gauge(const GaugeFile& file, const runtime::Team& team) {
   };
   std::vector<Part> parts(static_cast<std::size_t>(team.threads()), {file.new_checksum()});
   const auto read_chunks = [&](Part& part, bool is_caller) {
-    std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * layout.record_bytes());
+    std::vector<std::byte> buffer;
     for (std::int64_t first; (first = chunk * next++) < records;) {
       part.failed = first;
+      if (buffer.empty()) buffer.resize(static_cast<std::size_t>(chunk) * layout.record_bytes());  // of short files most threads have none
       const std::span<std::byte> bytes =
           std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, records - first)) * layout.record_bytes());
       file.read_records(first, bytes);

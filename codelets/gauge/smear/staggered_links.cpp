@@ -37,14 +37,17 @@ GaugeField loaded(GaugeField links, const HostGauge& gauge, const BoundaryAngles
   return links;
 }
 
-/// Room for the links that are kept. Its pages are made here by all cores: one thread, of a driver that copies into them, takes as long for
-/// that as for all else that becomes of a configuration on a GPU.
+/// Room for the links that are kept. Beside GPUs its pages are made here by all cores: one thread, of a driver that copies into them, takes
+/// as long for that as for all else that becomes of a configuration on a GPU. CPUs make pages where they write them, each domain in its own
+/// memory.
 HostGauge room_for(const GaugeField& links, bool is_long) {
   const Box box = hops_box(links.decomposition().part(), links.lattice(), longest_hop(is_long));
   HostGauge room{box.extents, HostReals(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+  const runtime::Session& session = runtime::Session::current();
+  if (session.gpu_count() == 0) return room;
   constexpr std::int64_t page = 4096 / sizeof(double);
   const auto reals = static_cast<std::int64_t>(room.data.size());
-  runtime::Session::current().cpu_team().for_range((reals + page - 1) / page, [&](std::int64_t begin, std::int64_t end, int) {
+  session.cpu_team().for_range((reals + page - 1) / page, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) room.data[static_cast<std::size_t>(i * page)] = 0;
   });
   return room;
