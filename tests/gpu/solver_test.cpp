@@ -48,13 +48,14 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
         REQUIRE(expected.result.converged());
         for (int count = 1; count <= gpus; count *= 2)
           for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}})
-            for (const std::string policy : {"static", "dmdas"}) {
+            for (const std::string policy : {"static", "dmdas", "lws"}) {
               INFO(solver << " " << name_of(precision) << " links " << reals << " gpus " << count << " blocks " << blocks[2] << blocks[3]
                           << " " << policy);
               battery::SolveCase on_gpu = c;
               on_gpu.gpus = count;
               on_gpu.blocks = blocks;
               on_gpu.policy = policy;
+              if (policy == "lws") on_gpu.workers = 2;  // which look into the GPUs' queues
               battery::check_same_bits(problem.solve(on_gpu), expected);
             }
       }

@@ -74,10 +74,12 @@ TEST_CASE("staggered residual histories on GPUs have the CPU's bits") {
       const Outcome expected = solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
       for (int count = 1; count <= gpus; count *= 2)
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}})
-          for (const std::string policy : {"static", "dmdas", "halo-first"}) {
+          for (const std::string policy : {"static", "dmdas", "halo-first", "lws"}) {
             if (policy != "static" && volume(blocks) == 1) continue;
             INFO(solver << " " << name_of(precision) << " gpus " << count << " blocks " << blocks[2] << blocks[3] << " " << policy);
-            const Outcome outcome = solve({.cuda_workers = count, .policy = policy}, blocks, settings, links, sources, masses);
+            const int cpus = policy == "lws" ? 2 : 0;  // two that look into the GPUs' queues; else as many as there are
+            const runtime::SessionOptions options{.cpu_workers = cpus, .cuda_workers = count, .policy = policy};
+            const Outcome outcome = solve(options, blocks, settings, links, sources, masses);
             for (std::size_t v = 0; v < sources.size(); ++v) {
               CHECK(outcome.results[v].converged());
               CHECK(outcome.results[v].residual_history == expected.results[v].residual_history);
