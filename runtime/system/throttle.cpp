@@ -23,10 +23,10 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
   lanes_.resize(static_cast<std::size_t>(workers));
   for (const Throttle& throttle : throttles) {
     constexpr double most_factor = 1000, most_hiccup_us = 1e7, most_from_s = 1e6;
-    require(throttle.worker >= (std::isinf(throttle.factor) ? 0 : first_cpu) &&
-                    throttle.worker<workers, fmt::format("worker {} is no CPU worker of this session", throttle.worker), first_cpu> 0
-                ? "CPU workers come after the GPUs, which can be made to fail, not to be slow"
-                : "`quarkstar machine` lists them");
+    require(throttle.worker >= 0 && throttle.worker < workers, fmt::format("worker {} is none of this session", throttle.worker),
+            "`quarkstar machine` lists them");
+    require(throttle.worker >= first_cpu || std::isinf(throttle.factor), fmt::format("worker {} is a GPU", throttle.worker),
+            "CPU workers come after the GPUs, which can be made to fail, not to be slow");
     require(throttle.factor >= 1 && (throttle.factor <= most_factor || std::isinf(throttle.factor)),
             fmt::format("a factor of {:g}", throttle.factor), "give 1 to 1000");
     require(throttle.chance >= 0 && throttle.chance <= 1, fmt::format("a chance of {:g}", throttle.chance), "give 0 to 1");

@@ -55,4 +55,4 @@ grep -B1 '"kind":"lost"' middle/journal.jsonl | grep -q '"kind":"done"' || echo 
 expect 3 'error: codelet .*worker 0 was to fail' run all.toml --out none --workers 1 --throttle 0:fails
 expect 0 '^wrote none/report.html' run all.toml --out none --workers 1
 cmp all/campaign.h5 none/campaign.h5 || die "other averages after a device has failed"
-expect 2 'throttle: worker 5 is no CPU worker' run all.toml --out none5 --workers 2 --throttle 5:fails
+expect 2 'throttle: worker 5 is none of this session' run all.toml --out none5 --workers 2 --throttle 5:fails

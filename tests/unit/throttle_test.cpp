@@ -80,7 +80,10 @@ TEST_CASE("throttles that mean nothing are refused") {
   refused({.worker = 2});
   refused({.worker = -1});
   refused({.worker = 0}, 1);
-  CHECK_NOTHROW(Throttler({{.worker = 0, .factor = std::numeric_limits<double>::infinity()}}, 1, 2));  // a GPU that fails
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_WITH(Throttler({{.worker = 2, .factor = infinity}}, 1, 2), doctest::Contains("worker 2 is none of this session"));
+  CHECK_THROWS_WITH(Throttler({{.worker = 0, .factor = 2}}, 1, 2), doctest::Contains("worker 0 is a GPU"));
+  CHECK_NOTHROW(Throttler({{.worker = 0, .factor = infinity}}, 1, 2));  // a GPU that fails
   refused({.worker = 0, .factor = 0.5});
   refused({.worker = 0, .factor = 1, .chance = 1.5});
   refused({.worker = 0, .factor = 1, .chance = 0.5, .hiccup_us = -1});
