@@ -46,7 +46,7 @@ std::vector<MemoryNeed> place_modes(const runtime::Session& session, std::span<c
   int blocks = 0;
   for (const runtime::Decomposition& island : islands) blocks += static_cast<int>(island.local().size());
   const HostProjection projection = projection_of(session, islands, config, streamed);
-  const HostSpeeds speeds = host_speeds(blocks, session.gpu_count());
+  const HostSpeeds speeds = host_speeds(blocks);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   // Low-mode averages multiply modes with fields of the solve; a policy that places tasks by itself would bring the CPUs' to GPUs.
   const bool cpus_may = !job.any(config.low_mode_average || !session.keeps_owners() || session.cpu_workers().empty());

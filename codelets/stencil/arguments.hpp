@@ -20,7 +20,7 @@ struct Arguments {
   const std::uint32_t* faces_at;    ///< [i * 8 + direction], position in the face; read where an entry is flagged
   const F* links;                   ///< [outer site][direction][word][lane]
   const F* in;                      ///< [outer site][vector][word][lane], the other parity
-  const T* faces[8];                ///< [position][vector][real, or word of FaceFormat::as_stored][face lane]; nullptr: not cut
+  const T* faces[8];                ///< [position][vector][word, see FaceFormat][face lane]; nullptr: not cut
   F* out;                           ///< aligned to 64 bytes where streaming stores are asked for
   const F* x;                       ///< nullptr: out_v = scale_v D in_v
   const F* y;                       ///< for OutputSums::dot

@@ -17,8 +17,8 @@ class Team {
   int threads() const { return static_cast<int>(cores_.size()); }
   const std::vector<int>& cores() const { return cores_; }
 
-  /// Binds every thread to its core. A StarPU worker is bound to one core and its OpenMP threads inherit that mask, so
-  /// this must run once on the worker's own thread before the first parallel region.
+  /// Binds every thread to its core. Threads inherit the mask of who makes them, on a StarPU worker one core, which is the team's
+  /// meanwhile: this must run once on the worker's own thread before the first parallel region.
   void bind() const;
 
   /// Runs body(begin, end, thread) on every thread over [0, items) cut into threads() contiguous parts. Where OpenMP gives

@@ -25,12 +25,12 @@ ModesMemory faster_in_host_memory(const HostProjection& projection, const HostSp
   return on_cpus ? ModesMemory::on_cpus : ModesMemory::streamed;
 }
 
-HostSpeeds host_speeds(int blocks, int gpus) {
+HostSpeeds host_speeds(int blocks) {
   // One core with AVX-512 has 77 GFLOP/s, colour vectors, 12 right-hand sides (docs/results/2026-11-30-h200-projection.md): here as one
   // with AVX2, which has half of its lanes.
   constexpr double bus_of_gpu = 44e9, flops_of_thread = 38e9;
   const runtime::Session& session = runtime::Session::current();
-  HostSpeeds speeds{bus_of_gpu * std::max(1, gpus), 0, 0};
+  HostSpeeds speeds{bus_of_gpu * std::max(1, session.gpu_count()), 0, 0};
   int workers = 0;
   for (const int worker : session.cpu_workers()) {
     if (workers++ == blocks) break;

@@ -30,7 +30,7 @@ double predicted_seconds(ModesMemory where, const HostProjection& projection, co
 ModesMemory faster_in_host_memory(const HostProjection& projection, const HostSpeeds& speeds);
 
 /// Of this rank in the running session, whose CPU workers would share so many blocks, and whose GPUs each have a bus.
-HostSpeeds host_speeds(int blocks, int gpus);
+HostSpeeds host_speeds(int blocks);
 
 /// "in host memory, projected onto by CPUs".
 const char* describe(ModesMemory where);
