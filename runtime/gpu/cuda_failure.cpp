@@ -12,6 +12,7 @@
 #include <starpu_cuda.h>
 
 #include <exception>
+#include <optional>
 
 namespace quarkstar::runtime {
 
@@ -64,17 +65,31 @@ bool may_be_broken(cudaError_t error) {
   }
 }
 
-/// The worker of the GPU that answers with an error: a worker also works for other GPUs than its own. Where all answer well, the caller's;
-/// -1 where that has no GPU.
-int broken_worker() {
+struct BrokenGpu {
+  int worker;
+  cudaError_t error;
+};
+
+/// The GPU that answers with an error, if any: a worker also works for other GPUs than its own.
+std::optional<BrokenGpu> find_broken_gpu() {
   const unsigned gpus = starpu_cuda_worker_get_count();
   for (unsigned i = 0; i < gpus; ++i) {
     const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, static_cast<int>(i));
-    if (cudaSetDevice(starpu_worker_get_devid(worker)) != cudaSuccess) return worker;
-    if (const cudaError_t state = cudaStreamQuery(nullptr); state != cudaSuccess && state != cudaErrorNotReady) return worker;
+    if (const cudaError_t error = cudaSetDevice(starpu_worker_get_devid(worker)); error != cudaSuccess) return BrokenGpu{worker, error};
+    if (const cudaError_t state = cudaStreamQuery(nullptr); state != cudaSuccess && state != cudaErrorNotReady)
+      return BrokenGpu{worker, state};
   }
+  return std::nullopt;
+}
+
+/// The calling thread's worker if that is a GPU's, else -1.
+int own_gpu_worker() {
   const int own = starpu_worker_get_id();
   return own >= 0 && starpu_worker_get_type(own) == STARPU_CUDA_WORKER ? own : -1;
+}
+
+std::string text_of(const char* what, cudaError_t error) {
+  return fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error));
 }
 
 }  // namespace
@@ -83,11 +98,24 @@ void fail_on_gpu(const char* what, cudaError_t error) {
   mpi::Job& job = mpi::Job::current();
   constexpr int code = static_cast<int>(ErrorKind::environment);
   try {
-    const std::string why = fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error));
-    if (may_be_broken(error)) DeviceLoss::tell(broken_worker(), why);
+    const std::string why = text_of(what, error);
+    if (may_be_broken(error)) {
+      const std::optional<BrokenGpu> broken = find_broken_gpu();
+      DeviceLoss::tell(broken ? broken->worker : own_gpu_worker(), why);
+    }
     job.fail_alone(why, code);
   } catch (const std::exception&) {  // no memory for a text
     job.abort(code);
+  }
+}
+
+void tell_of_broken_gpu() {
+  if (own_gpu_worker() < 0) return;
+  const std::optional<BrokenGpu> broken = find_broken_gpu();  // first, without memory: that of the host may be why a thread aborts
+  if (!broken || !may_be_broken(broken->error)) return;
+  try {
+    DeviceLoss::tell(broken->worker, text_of("a task", broken->error));
+  } catch (const std::exception&) {  // no memory for a text: the abort goes on
   }
 }
 

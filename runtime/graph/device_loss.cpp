@@ -1,5 +1,7 @@
 #include "runtime/graph/device_loss.hpp"
 
+#include "runtime/gpu/cuda_failure.hpp"
+
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -15,6 +17,9 @@ std::function<void(int, const std::string&)> loss_listener;  ///< empty: none
 DeviceLoss::DeviceLoss(std::function<void(int worker, const std::string& why)> lost) {
   const std::lock_guard lock(loss_mutex);
   loss_listener = std::move(lost);
+#ifdef QUARKSTAR_CUDA
+  on_abort_.emplace(tell_of_broken_gpu);
+#endif
 }
 
 DeviceLoss::~DeviceLoss() {
@@ -23,12 +28,14 @@ DeviceLoss::~DeviceLoss() {
 }
 
 void DeviceLoss::tell(int worker, const std::string& why) noexcept {
-  const std::lock_guard lock(loss_mutex);  // held while a new program begins: of several devices that fail together the first one counts
-  if (worker < 0 || !loss_listener) return;
+  thread_local bool telling = false;
+  if (std::exchange(telling, true)) return;  // what is called here has aborted
+  const std::lock_guard lock(loss_mutex);    // held while a new program begins: of several devices that fail together the first one counts
   try {
-    std::exchange(loss_listener, nullptr)(worker, why);
+    if (worker >= 0 && loss_listener) std::exchange(loss_listener, nullptr)(worker, why);
   } catch (const std::exception&) {  // no memory for a command: the session ends
   }
+  telling = false;
 }
 
 }  // namespace quarkstar::runtime
