@@ -17,39 +17,42 @@ namespace {
 
 constexpr int most_levels = 4;
 
-/// Aggregates of levels below the finest.
-enum class Below { small, large };
-/// Their sites along a direction: the first of which there is an even number in so many; 3 where there is none of these.
-int extent_below(int sites, Below below) {
-  static constexpr std::initializer_list<int> small{2, 3, 5, 7}, large{4, 5, 6, 7, 3, 2};
-  for (const int extent : below == Below::small ? small : large)
+/// Sites along a direction of the aggregates of a level below the finest: the first extent of which there is an even number in so many; 3
+/// where there is none of these.
+int extent_below(int sites, bool large) {
+  static constexpr std::initializer_list<int> small_ones{2, 3, 5, 7}, large_ones{4, 5, 6, 7, 3, 2};
+  for (const int extent : large ? large_ones : small_ones)
     if (sites % (2 * extent) == 0) return extent;
   return 3;
 }
-bool can_be_divided(const Coord& lattice, Below below) {
-  return std::all_of(lattice.begin(), lattice.end(), [below](int sites) { return sites % (2 * extent_below(sites, below)) == 0; });
+bool can_be_divided(const Coord& lattice) {  // by large aggregates where by small ones
+  return std::all_of(lattice.begin(), lattice.end(), [](int sites) { return sites % (2 * extent_below(sites, false)) == 0; });
 }
 
-/// The lattice of a level.
-Coord lattice_of(const MultigridSettings& settings, Coord lattice, int level, Below below) {
+/// The lattice of a level, where aggregates are large on so many levels behind the finest.
+Coord lattice_of(const MultigridSettings& settings, Coord lattice, int level, int large) {
   for (int above = 0; above < level; ++above)
-    for (std::size_t mu = 0; mu < 4; ++mu) lattice[mu] /= above == 0 ? settings.aggregate[mu] : extent_below(lattice[mu], below);
+    for (std::size_t mu = 0; mu < 4; ++mu) lattice[mu] /= above == 0 ? settings.aggregate[mu] : extent_below(lattice[mu], above <= large);
   return lattice;
 }
-bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice, Below below) {
-  return coarse::DenseInverse::fits(lattice_of(settings, lattice, settings.levels - 1, below), 2 * settings.null_vectors);
+bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice, int large) {
+  return coarse::DenseInverse::fits(lattice_of(settings, lattice, settings.levels - 1, large), 2 * settings.null_vectors);
 }
-/// Large where only they leave an inverse, for a coarsest level without one stalls, and a further level is not to be had.
-Below below_of(const MultigridSettings& settings, const Coord& lattice) {
-  const auto divided = [&](int levels, Below below) { return lattice_of(settings, lattice, levels - 1, below); };
-  if (settings.levels < most_levels && can_be_divided(divided(settings.levels, Below::small), Below::small)) return Below::small;
-  if (has_dense_inverse(settings, lattice, Below::small) || !has_dense_inverse(settings, lattice, Below::large)) return Below::small;
-  for (int levels = 2; levels < settings.levels; ++levels)
-    if (!can_be_divided(divided(levels, Below::large), Below::large)) return Below::small;
-  return Below::large;
+/// On how many levels behind the finest aggregates are large: as few as leave an inverse, for a coarsest level without one stalls; none
+/// where a further level is to be had, or nothing leaves one.
+int large_levels(const MultigridSettings& settings, const Coord& lattice) {
+  if (settings.levels < most_levels && can_be_divided(lattice_of(settings, lattice, settings.levels - 1, 0))) return 0;
+  const auto divides = [&](int large) {
+    for (int level = 1; level + 1 < settings.levels; ++level)
+      if (!can_be_divided(lattice_of(settings, lattice, level, large))) return false;
+    return true;
+  };
+  for (int large = 0; large + 1 < settings.levels; ++large)
+    if (has_dense_inverse(settings, lattice, large) && divides(large)) return large;
+  return 0;
 }
 Coord lattice_of(const MultigridSettings& settings, const Coord& lattice, int level) {
-  return lattice_of(settings, lattice, level, below_of(settings, lattice));
+  return lattice_of(settings, lattice, level, large_levels(settings, lattice));
 }
 
 }  // namespace
@@ -66,8 +69,8 @@ MultigridSettings completed(MultigridSettings settings, const Coord& lattice) {
   }
   if (settings.levels != 0) return settings;
   settings.levels = 2;
-  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice, Below::small) &&
-         can_be_divided(lattice_of(settings, lattice, settings.levels - 1, Below::small), Below::small))
+  while (settings.levels < most_levels && !has_dense_inverse(settings, lattice, 0) &&
+         can_be_divided(lattice_of(settings, lattice, settings.levels - 1, 0)))
     ++settings.levels;
   return settings;
 }
@@ -91,7 +94,7 @@ SolverSettings completed(SolverSettings settings, const Coord& lattice) {
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level) {
   if (level == 0) return settings.aggregate;
   Coord aggregate = lattice_of(settings, lattice, level);
-  for (int& extent : aggregate) extent = extent_below(extent, below_of(settings, lattice));
+  for (int& extent : aggregate) extent = extent_below(extent, level <= large_levels(settings, lattice));
   return aggregate;
 }
 
@@ -104,7 +107,7 @@ Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice) 
 }
 
 bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice) {
-  return has_dense_inverse(settings, lattice, below_of(settings, lattice));
+  return has_dense_inverse(settings, lattice, large_levels(settings, lattice));
 }
 
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {

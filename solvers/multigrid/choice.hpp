@@ -7,16 +7,18 @@
 namespace quarkstar {
 
 /// The settings with aggregates and number of levels chosen by the lattice alone, so that no bit depends on its cut, where they are left
-/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; two levels, or
-/// three where two would leave too large a coarse lattice for a dense inverse and that can be divided again. Not four: on 32^3 x 64 they
-/// take more iterations (docs/results/2026-11-28-h200.md). Throws Error(input) naming `aggregate` for a lattice that no aggregates divide.
+/// open (0): along each direction the extent among 4, 3, 2, 5, 6, 7 of which the lattice has an even number of aggregates; two levels, and
+/// up to four while the coarsest lattice is too large for a dense inverse and can be divided again: without an inverse solves stall near
+/// the critical mass (docs/results/2026-12-01-multigrid-2.md). Throws Error(input) naming `aggregate` for a lattice that no aggregates
+/// divide.
 MultigridSettings completed(MultigridSettings settings, const Coord& lattice);
 /// The same of a solver's: multigrid where the solver has it or settings of it are given.
 SolverSettings completed(SolverSettings settings, const Coord& lattice);
 
 /// Of the aggregates of a level, of complete settings: below the finest the first of 2, 3, 5, 7 sites of which there is an even number
-/// along a direction, else 3. Where these leave no dense inverse, there cannot be a further level, and the first of 4, 5, 6, 7, 3, 2 sites
-/// leave one, it is these (docs/results/2026-12-01-multigrid-2.md).
+/// along a direction, else 3. Where these leave no dense inverse, and there cannot be a further level, it is the first of 4, 5, 6, 7, 3, 2
+/// sites on the first level below the finest, on the second too only if nothing else leaves one
+/// (docs/results/2026-12-01-multigrid-2.md).
 Coord aggregate_of(const MultigridSettings& settings, const Coord& lattice, int level);
 /// The degree of a level's smoother: below the finest half, for an application costs as much there and saves fewer iterations.
 int smoother_degree(const MultigridSettings& settings, int level);

@@ -238,10 +238,14 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
     const Coord lattice{extent, extent, extent, 2 * extent};
     CHECK(has_dense_inverse(chosen(lattice), lattice));
   }
-  // Larger aggregates on the levels between where only they leave an inverse, and there is no further level.
+  // Larger aggregates on one level between where only they leave an inverse, and there is no further level.
   CHECK(aggregate_of(chosen({32, 32, 32, 64}), {32, 32, 32, 64}, 1) == Coord{2, 2, 2, 2});
   CHECK(aggregate_of(chosen({64, 64, 64, 128}), {64, 64, 64, 128}, 1) == Coord{4, 4, 4, 4});
+  CHECK(aggregate_of(chosen({64, 64, 64, 128}), {64, 64, 64, 128}, 2) == Coord{2, 2, 2, 2});
   CHECK(coarsest_lattice(chosen({64, 64, 64, 128}), {64, 64, 64, 128}) == Coord{2, 2, 2, 4});
+  CHECK(whole_unit(chosen({64, 64, 64, 128}), {64, 64, 64, 128}) == Coord{64, 32, 32, 32});
+  // On both where there are so many null vectors that one is not enough.
+  CHECK(coarsest_lattice(completed(MultigridSettings{.null_vectors = 64}, {64, 64, 64, 128}), {64, 64, 64, 128}) == Coord{2, 2, 2, 2});
   MultigridSettings three = completed(MultigridSettings{.levels = 3}, {32, 32, 32, 64});
   CHECK(coarsest_lattice(three, {32, 32, 32, 64}) == Coord{4, 4, 4, 8});
   // Factors 5 and 7 go into aggregates of the levels below.
