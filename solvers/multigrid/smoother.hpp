@@ -38,7 +38,8 @@ void normalise(const Field& to, const Field& x);
 /// fitted to what those before it make of one vector of noise, in which near zero modes have grown, so that it inverts these better.
 class NullVectorFilter {
  public:
-  /// a: for one vector; noise: is used up. Waits. As many applications of A, and some passes over 2 (most_degree + 1) fields.
+  /// a: for one vector; noise: is used up. Waits. So many applications of A and one more for each polynomial, and
+  /// some passes over 2 (most_degree + 1) fields.
   NullVectorFilter(LinearOperator& a, const Field& noise, int applications);
   /// Submits to_v = p_k(A) ... p_1(A) from_v, normalised after each, of the same A for other vectors. to and from may be one.
   void apply(LinearOperator& a, const Field& to, const Field& from) const;
