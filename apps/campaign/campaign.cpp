@@ -293,6 +293,7 @@ RunConfig config_on(const Campaign& campaign, const Quark& quark, const Configur
     if (shares_null_vectors(other, quark)) starts.insert(starts.begin(), null_vectors_of(other, configuration));  // the last one first
   }
   if (const Configuration* const last = before(campaign, configuration)) starts.push_back(null_vectors_of(quark, *last));
+  starts.push_back(config.multigrid_setup);  // left by other settings or an earlier version
   set_null_vector_starts(config, starts);
   return config;
 }

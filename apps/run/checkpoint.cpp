@@ -72,9 +72,11 @@ Checksums checksums(Job& job, std::span<const std::span<const std::complex<doubl
   return {crc32_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), static_cast<std::uint32_t>(all.size())};
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(ErrorKind::input, path, what, "remove it to solve the column anew, or give another --checkpoint");
-}
+/// Says no to a file: of which path, and with what to do about it.
+struct Refusal {
+  std::string path, remedy;
+  [[noreturn]] void operator()(const std::string& what) const { throw Error(ErrorKind::input, path, what, remedy); }
+};
 
 /// Of a file that cannot be read nobody knows whether it is damaged.
 [[noreturn]] void refuse_to_guess(const std::string& path, int code) {
@@ -111,29 +113,30 @@ std::string header_text(const Header& header) {
 
 bool is_of(const std::string& problem, const std::string& wanted) { return wanted.empty() || problem == wanted; }
 
-Header read_header(const std::string& path, const Coord& lattice, std::size_t site_bytes) {
+Header read_header(const Refusal& refuse, const Coord& lattice, std::size_t site_bytes) {
+  const std::string& path = refuse.path;
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) refuse_to_guess(path, errno);
   std::string text(header_bytes, '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
     if (file.bad()) refuse_to_guess(path, errno);
-    refuse(path, "the restart file ends within its header");
+    refuse("the restart file ends within its header");
   }
   const std::string digits = text.substr(header_bytes - digits_bytes);
   text.resize(header_bytes - digits_bytes);
   Header header;
   try {
     const json fields = json::parse(text);
-    if (fields.at("format") != restart_format) refuse(path, "this is not a restart file of this version");
-    if (digits != fmt::format("{:08x}", crc32_of(text))) refuse(path, "the header does not match the restart file's checksum");
+    if (fields.at("format") != restart_format) refuse("this is not a restart file of this version");
+    if (digits != fmt::format("{:08x}", crc32_of(text))) refuse("the header does not match the restart file's checksum");
     header = header_of(fields);
   } catch (const json::exception&) {
-    refuse(path, "this is not a restart file");
+    refuse("this is not a restart file");
   }
   const std::uint64_t expected = header_bytes + header.numbers + static_cast<std::uint64_t>(volume(lattice)) * site_bytes * header.fields;
   file.seekg(0, std::ios::end);
   if (const auto size = static_cast<std::uint64_t>(file.tellg()); size != expected)
-    refuse(path, fmt::format("the restart file has {} bytes instead of {}", size, expected));
+    refuse(fmt::format("the restart file has {} bytes instead of {}", size, expected));
   return header;
 }
 
@@ -147,8 +150,8 @@ struct Checkpoint::Loaded {
   std::vector<std::vector<std::complex<double>>> fields;
 };
 
-Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access)
-    : folder_(std::move(folder)), lattice_(lattice), part_(part) {
+Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access, Words words)
+    : folder_(std::move(folder)), lattice_(lattice), part_(part), words_(std::move(words)) {
   if (access == Access::read) return;
   if (access == Access::redundant) {
     parts_.emplace(folder_, lattice, part);
@@ -157,8 +160,8 @@ Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part
   Job::current().on_root([this] {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
-    if (error) throw_write_error("--checkpoint: " + folder_, "making the folder", error.value());
-    if (::access(folder_.c_str(), W_OK | X_OK) != 0) throw_write_error("--checkpoint: " + folder_, "writing into the folder", errno);
+    if (error) throw_write_error(words_.setting + ": " + folder_, "making the folder", error.value());
+    if (::access(folder_.c_str(), W_OK | X_OK) != 0) throw_write_error(words_.setting + ": " + folder_, "writing into the folder", errno);
     remove_leftovers(folder_, [](std::string_view name) { return name.ends_with(ending); });
     const AtomicFile probe(path_of("probe"));
   });
@@ -169,6 +172,7 @@ std::string Checkpoint::path_of(const std::string& name) const { return fmt::for
 std::optional<Checkpoint::Loaded> Checkpoint::read(const RestartKey& key, int components) const {
   Job& job = Job::current();
   const std::string path = path_of(key.name);
+  const Refusal refuse{path, words_.remedy};
   Loaded loaded;
   const std::size_t site_bytes = static_cast<std::size_t>(components) * sizeof(std::complex<double>),
                     mine = static_cast<std::size_t>(volume(part_.extents) * components);
@@ -189,13 +193,13 @@ std::optional<Checkpoint::Loaded> Checkpoint::read(const RestartKey& key, int co
   if (!job.any(found)) return std::nullopt;
   Header header;
   job.together([&] {
-    header = read_header(path, lattice_, site_bytes);
+    header = read_header(refuse, lattice_, site_bytes);
     loaded.numbers.resize(header.numbers);
     std::ifstream file(path, std::ios::binary);
     file.seekg(header_bytes);
     if (!file.read(loaded.numbers.data(), static_cast<std::streamsize>(loaded.numbers.size()))) refuse_to_guess(path, errno);
     if (header.numbers > 0 && crc32_of(loaded.numbers) != header.checksum_of_numbers)
-      refuse(path, "the numbers do not match the restart file's checksum");
+      refuse("the numbers do not match the restart file's checksum");
   });
   loaded.problem = header.problem;
   loaded.iterations = header.iterations;
@@ -211,7 +215,7 @@ std::optional<Checkpoint::Loaded> Checkpoint::read(const RestartKey& key, int co
   for (const auto& field : loaded.fields) parts.emplace_back(field);
   const Checksums sums = checksums(job, parts, part_, lattice_);
   job.together([&] {
-    if (!parts.empty() && sums != header.checksums) refuse(path, "the data do not match the restart file's checksums");
+    if (!parts.empty() && sums != header.checksums) refuse("the data do not match the restart file's checksums");
   });
   return loaded;
 }
@@ -243,7 +247,7 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
   if (!loaded) return std::nullopt;
   Job::current().together([&] {
     if (!is_of(loaded->problem, key.problem))
-      refuse(path_of(key.name), fmt::format("the restart file belongs to another problem ({})", loaded->problem));
+      Refusal{path_of(key.name), words_.remedy}(fmt::format("the restart file belongs to another problem ({})", loaded->problem));
   });
   std::copy(loaded->fields[0].begin(), loaded->fields[0].end(), solution.begin());
   return loaded->iterations;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace quarkstar::app {
 
@@ -28,9 +29,15 @@ struct RestartKey {
 class Checkpoint {
  public:
   enum class Access { write, read, redundant };  ///< the last: write, as PartFiles
+  /// What its errors call the setting that names the folder, and what to do about a file that is of no use.
+  struct Words {
+    std::string setting = "--checkpoint", remedy = "remove it to solve the column anew, or give another --checkpoint";
+  };
   /// part: the box of this rank's part of every solution. One job at a time owns a folder in which it writes: temporary files that killed
   /// ones left there go. A folder that is only read stays as it is.
-  Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access = Access::write);
+  Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access = Access::write)
+      : Checkpoint(std::move(folder), lattice, part, access, Words()) {}
+  Checkpoint(std::string folder, const Coord& lattice, const Box& part, Access access, Words words);
 
   /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
   /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be
@@ -58,6 +65,7 @@ class Checkpoint {
   std::string folder_;
   Coord lattice_;
   Box part_;
+  Words words_;
   std::optional<PartFiles> parts_;
 };
 

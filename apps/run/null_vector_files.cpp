@@ -46,6 +46,36 @@ std::string masses_in(const std::string& problem) {
   return masses.empty() ? "none is told" : masses.substr(1);
 }
 
+/// From comma and blank to comma and blank.
+std::vector<std::string> clauses_of(const std::string& problem) {
+  std::vector<std::string> clauses;
+  for (const std::string& piece : split(problem, ',')) {
+    if (clauses.empty() || piece.starts_with(' ')) clauses.push_back(clauses.empty() ? piece : piece.substr(1));
+    else clauses.back() += "," + piece;
+  }
+  return clauses;
+}
+
+/// The clauses of a problem that another lacks.
+std::string clauses_without(const std::string& problem, const std::string& other) {
+  const std::vector<std::string> there = clauses_of(other);
+  std::vector<std::string> lacking = clauses_of(problem);
+  std::erase_if(lacking, [&](const std::string& clause) { return std::ranges::find(there, clause) != there.end(); });
+  return lacking.empty() ? "nothing" : fmt::format("{}", fmt::join(lacking, ", "));
+}
+
+/// Of its folder.
+const Checkpoint::Words words{"multigrid-setup", "remove the folder, or give another multigrid-setup"};
+
+/// Those there are to be the operator's own, if there are some.
+void require_same(const std::string& folder, const std::string& there, const std::string& own) {
+  if (there.empty() || there == own) return;
+  throw runtime::mpi::SharedError(ErrorKind::input, folder,
+                                  fmt::format("these null vectors belong to another problem: they have {}, and here it is {}",
+                                              clauses_without(there, own), clauses_without(own, there)),
+                                  words.remedy);
+}
+
 }  // namespace
 
 std::vector<std::string> null_vector_starts(const RunConfig& config) {
@@ -70,7 +100,8 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
       multigrid.smoother_steps, multigrid.cycle_steps, coarsest, multigrid.setup_cycles, name_of(config.solver.precision),
       multigrid.half_matrices ? ", matrices in half precision" : "", of_mass);
   const std::string mass = config.action->names_masses ? fmt::format(" {} {}", config.action->mass_key, of.mass) : "";
-  const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part());
+  const auto files = std::make_shared<const Checkpoint>(config.multigrid_setup, decomposition.lattice(), decomposition.part(),
+                                                        Checkpoint::Access::write, words);
   const std::string own = problem + mass;
   const auto number = [](std::size_t j) { return fmt::format(" vector {}", j); };
   const auto key = [own, of_mass, number](std::size_t j) -> RestartKey {
@@ -93,13 +124,15 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
       if (!from.load({key(j).name, of_any ? "" : key(j).problem}, null_vectors[j].data)) return false;
     return true;
   };
-  const auto near = [load, folders = null_vector_starts(config), lattice = decomposition.lattice(),
+  const std::vector<std::string> starts = null_vector_starts(config);
+  const bool may_be_others = std::ranges::find(starts, config.multigrid_setup) != starts.end();
+  const auto near = [load, folders = starts, lattice = decomposition.lattice(),
                      part = decomposition.part()](std::span<HostField> null_vectors) {
     runtime::mpi::Job& job = runtime::mpi::Job::current();
     const auto found = std::find_if(folders.begin(), folders.end(), [&](const std::string& folder) {
       bool is_there = false;  // a folder that is not there is not made
       job.on_root([&] { is_there = std::filesystem::is_directory(folder); });
-      return job.any(is_there) && load(Checkpoint(folder, lattice, part, Checkpoint::Access::read), null_vectors, true);
+      return job.any(is_there) && load(Checkpoint(folder, lattice, part, Checkpoint::Access::read, words), null_vectors, true);
     });
     return found != folders.end() ? *found : std::string();
   };
@@ -114,7 +147,8 @@ NullVectorFiles null_vector_files(const RunConfig& config, const runtime::Decomp
             *of_another_mass = differ_in_masses(there, own);
             if (*of_another_mass && load(*files, null_vectors, true))
               return tell(fmt::format("in {} of another mass ({}, not {})", folder, masses_in(there), masses_in(own)));
-            if (load(*files, null_vectors, false)) return NullVectorFiles::Loaded::own;
+            if (!may_be_others) require_same(folder, there, own);
+            if ((there == own || !may_be_others) && load(*files, null_vectors, false)) return NullVectorFiles::Loaded::own;
             const std::string from = near(null_vectors);
             return from.empty() ? NullVectorFiles::Loaded::none : tell("in " + from);
           },

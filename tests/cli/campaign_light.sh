@@ -39,6 +39,11 @@ cp kept/configurations/lat.3.h5 before.h5
 rm kept/configurations/lat.3.h5
 expect 0 '^wrote kept/report.html' run kept.toml
 cmp before.h5 kept/configurations/lat.3.h5 || die "a set-up that is kept gives other bits"
+# What other settings have left is where a set-up begins, and it is written over.
+sed 's/lat\.\[123\]/lat.3/; s/"kept"/"others"/; s/^setup-steps = 8/setup-steps = 6/' kept.toml > others.toml
+(cd setups && cksum lat.3.*/null-vector*) > of_kept
+expect 0 'null vectors in setups/lat.3.heavy' run others.toml
+(cd setups && cksum lat.3.*/null-vector*) | sort - of_kept | uniq -d | grep -q . && die "null vectors of other settings are not written over"
 if command -v python3 > /dev/null && python3 -c 'import h5py' 2> /dev/null; then
   python3 - << 'END' || die "null vectors from elsewhere give other correlators"
 import h5py, numpy as np

@@ -20,6 +20,7 @@ for action in "clover --csw 1.2" "twisted-mass --mu 0.1"; do
   # shellcheck disable=SC2086
   expect 0 '^wrote other.json' "${gcr[@]}" --action $action --json other.json
 done
+expect 0 '^wrote other.json' "${gcr[@]}" --precision single --coarse-precision half --json other.json
 
 # The one word, with everything chosen.
 expect 0 '^multigrid: set-up [0-9.]+ s, [0-9.]+ Mflop per site, [0-9]+ cycles on 24 null vectors; ' "${solve[@]}" --solver multigrid --precision single --out word --json word.json
@@ -52,8 +53,11 @@ done
 [ "$(setup_flops first.json)" -lt "$(setup_flops anew.json)" ] || die "a set-up from another mass saves nothing"
 [ "$(results first.json)" = "$(results second.json)" ] || die "a set-up from another mass has other bits the second time"
 sums | cmp of_first - || die "another mass has written over the null vectors"
-expect 2 'kept/null-vector00.* problem' "${gcr[@]}" --setup-steps 12 --multigrid-setup kept --json other.json
-expect 2 'kept/null-vector00.* problem' "${gcr[@]}" --action clover --csw 1.2 --multigrid-setup kept --json other.json
+expect 2 'error: kept: .* another problem: they have filtered steps 10 2 2 inverse, and here it is filtered steps 12 2 2 inverse; remove the folder, or give another multigrid-setup' "${gcr[@]}" --setup-steps 12 --multigrid-setup kept --json other.json
+expect 2 'error: kept: .* another problem: ' "${gcr[@]}" --action clover --csw 1.2 --multigrid-setup kept --json other.json
+cp -r kept torn
+truncate -s 5000 torn/null-vector03.checkpoint
+expect 2 'torn/null-vector03.* bytes instead of .*; remove the folder, or give another multigrid-setup' "${gcr[@]}" --multigrid-setup torn --json other.json
 twisted=("${gcr[@]}" --action twisted-mass --multigrid-setup twisted)
 expect 0 '^wrote other.json' "${twisted[@]}" --mu 0.1 --json other.json
 expect 0 '^wrote other.json' "${twisted[@]}" --mu 0.1 --json other.json
@@ -88,6 +92,7 @@ expect 2 'error: --null-vectors: 6 null vectors' "${gcr[@]}" --null-vectors 6 --
 expect 2 'error: --null-vectors: it is of multigrid' "${solve[@]}" --solver gcr --null-vectors 8 --json x.json
 expect 2 'error: --levels: level 1 cannot be coarsened' "${gcr[@]}" --levels 3 --json x.json
 expect 2 'error: --no-fallback: it is of multigrid' "${solve[@]}" --no-fallback --json x.json
+expect 2 'error: --coarse-precision: matrices in half precision are for vectors in single' "${gcr[@]}" --precision double --coarse-precision half --json x.json
 expect 2 'error: --precision: multigrid has no fields in half precision' "${gcr[@]}" --precision half --json x.json
 expect 2 'error: --schur: multigrid is for the asymmetric' "${gcr[@]}" --schur symmetric --json x.json
 expect 2 'error: --aggregate: aggregate means nothing for the action hisq' solve --gauge lattice.ildg --action hisq --mass 0.1 --solver cg --aggregate 2,2,2,2 --json x.json
