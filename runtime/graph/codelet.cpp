@@ -220,16 +220,16 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   task->priority = placement.urgent ? starpu_sched_get_max_priority() : STARPU_DEFAULT_PRIO;
   task->flops = cost.flops;
   const Session& session = Session::current();
-  const bool on_gpus = only_on_gpus(codelet, placement);
+  const bool on_gpus = only_on_gpus(codelet, placement), one_can = on_gpus && session.gpu_count() == 1;
   if (on_gpus) task->where = STARPU_CUDA;
   const bool owner_can = placement.owner >= session.gpu_count() || codelet.cuda() != nullptr;
   if (owner_can && session.keeps_owners() && !keeps_owners(session.options().policy)) {
     task->execute_on_a_specific_worker = 1;
     task->workerid = static_cast<unsigned>(placement.owner);
-  } else if (session.gpu_count() > 0 && (on_gpus || codelet.cuda() == nullptr) && steals(session.options().policy)) {
+  } else if (session.gpu_count() > 0 && (one_can || codelet.cuda() == nullptr) && steals(session.options().policy)) {
     task->execute_on_a_specific_worker = 1;
     const bool owner_is_cpu = placement.owner >= session.gpu_count() && placement.owner < static_cast<int>(session.workers().size());
-    task->workerid = static_cast<unsigned>(on_gpus || owner_is_cpu ? placement.owner : session.gpu_count());
+    task->workerid = static_cast<unsigned>(one_can || owner_is_cpu ? placement.owner : session.gpu_count());
   }
 #ifdef QUARKSTAR_CUDA
   if (codelet.cuda() != nullptr && session.gpu_count() > 0) {

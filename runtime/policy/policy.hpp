@@ -34,7 +34,7 @@ starpu_sched_policy* find_own_policy(std::string_view name);
 starpu_sched_policy* resolve_policy(const std::string& name);
 
 /// Whether workers take tasks out of each other's queues as in StarPU's `ws` and `lws`: idle thieves hold the lock of a queue whose tasks
-/// they cannot run, so beside GPUs tasks that only CPUs, or only GPUs, may run go to a worker of these at once, and are in no queue.
+/// they cannot run, so beside GPUs tasks that only CPUs, or only one GPU, may run go to a worker of these at once, and are in no queue.
 bool steals(std::string_view name);
 
 /// Whether all tasks of a block run on its owner, so that a batch of several owners can be one task each.
