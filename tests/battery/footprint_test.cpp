@@ -331,4 +331,22 @@ TEST_CASE("each operator in flight has a multigrid of its own") {
   CHECK(fields() >= one + 2 * 3 * null_vectors);
 }
 
+TEST_CASE("coarse matrices of 16 bits take half, and the set-up has those of 32 beside them") {
+  const runtime::Decomposition decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1);
+  SolverSettings settings;
+  settings.solver = "multigrid";
+  settings.precision = Precision::single;
+  settings.multigrid.emplace();
+  const int vectors = 1;  // so that the set-up is the peak
+  const auto of_block = [&] {
+    return footprint(decomposition, settings, operator_shape(kind_named("wilson"), {}, settings), {&vectors, 1}).front();
+  };
+  const Footprint same = of_block();
+  settings.multigrid->half_matrices = true;
+  const Footprint half = of_block();
+  constexpr double numbers = (4. * 4 * 4 * 4 + 2 * 2 * 2 * 2) * 10 * 48 * 48 * 2;  // both coarse levels; A^-1 beside nine blocks
+  CHECK(half.links == same.links - 2 * numbers);
+  CHECK(half.fields == same.fields + 4 * numbers);
+}
+
 }  // namespace footprint_test
