@@ -183,6 +183,11 @@ foreach(name IN LISTS alone)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "STARPU_WORKERS_NOBIND=0")  # ranks share the cores among themselves
 endforeach()
 
+# Those that keep two workers busy which wait for each other: two of them on two cores take up to six times as long as one after the other.
+get_property(names DIRECTORY PROPERTY TESTS)
+list(FILTER names INCLUDE REGEX "^battery\\.(coarse|domain_wall|eigen|multigrid|recycling)$")
+set_tests_properties(${names} PROPERTIES PROCESSORS 2)
+
 # Its helper gives way to everything else, and may need minutes beside another test.
 if(TARGET quarkstar)
   set_tests_properties(cli.campaign_helper PROPERTIES PROCESSORS 2)

@@ -146,9 +146,10 @@ TEST_CASE("a staggered restart file knows its links, source, colour and mass") {
   for (std::int64_t site = 0; site < volume(lattice); ++site)
     for (int mu = 0; mu < 4; ++mu) links.fat.link(site, mu)[8] = 0.5;  // the real part of the middle of the diagonal
   const std::string equation = staggered::describe_operator("naive", links, runtime::Decomposition::uncut(lattice, 0));
+  // The third number is the sum over i < 128 of (1 + (i 2^64 / golden ratio mod 2^64) / 2^64, cut off at 32 bits) / 2.
   CHECK(equation ==
-        "action naive fat links 3.2000000000000e+01 6.4000000000000e+01 long links 0.0000000000000e+00 "
-        "0.0000000000000e+00");
+        "action naive fat links 3.2000000000000e+01 6.4000000000000e+01 9.5690130271134e+01 long links 0.0000000000000e+00 "
+        "0.0000000000000e+00 0.0000000000000e+00");
   const RestartKey of_one = restart_key(equation, parse_source("point:1,0,1,3"), 2, 0.05);
   CHECK(of_one.name == "column02-mass0.05");
   CHECK(of_one.problem == equation + " source point:1,0,1,3 mass 0.05");
