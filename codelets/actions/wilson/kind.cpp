@@ -1,6 +1,7 @@
 #include "codelets/actions/wilson/kind.hpp"
 
 #include "codelets/actions/wilson/action.hpp"
+#include "codelets/actions/wilson/face_words.hpp"
 #include "codelets/lattice/boundary_text.hpp"
 
 #include <fmt/format.h>
