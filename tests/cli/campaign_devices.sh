@@ -3,27 +3,12 @@
 # workers are the devices here.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 for seed in 1 2; do expect 0 '^wrote' gauge generate lat.$seed --lattice 4 4 4 8 --beta 5.9 --sweeps 2 --seed $seed; done
-cat > all.toml << END
-configurations = ["lat.[12]"]
-out = "all"
-sources = ["point:0,0,0,0", "point:0,0,0,4"]
-correlators = ["pion", "rho"]
-threads = 1
-no-tune = true
-tol = 1e-9
-[quark.light]
-action = "wilson"
-kappa = 0.14
-[quark.staggered]
-action = "hisq"
-mass = 0.1
-END
+two_quarks 'threads = 1'
 expect 0 '^wrote all/report.html' run all.toml --workers 1
 ! grep -q 'Devices that have failed' all/report.html || die "a device has failed unasked"
 # same OUT DEVICES: the bytes of one worker's run, after so many devices have failed.
 same() {
-  local file
-  for file in configurations/lat.1.h5 configurations/lat.2.h5 campaign.h5; do cmp "all/$file" "$1/$file" || die "$1/$file is not what one run writes"; done
+  same_results "$1"
   [ "$(grep -c '"kind":"lost"' "$1/journal.jsonl")" = "$2" ] || { cat "$1/journal.jsonl"; die "not $2 lost devices in the journal of $1"; }
   [ "$(grep -c 'was to fail' "$1/report.html")" = "$2" ] || die "not $2 lost devices in the report of $1"
   [ "$(grep -c 'has failed: codelet .*; the campaign goes on without it' stderr.txt)" = "$2" ] || { cat stderr.txt; die "not $2 warnings"; }

@@ -34,6 +34,31 @@ absent() {
   no_temporary_files
 }
 
+# two_quarks SETTING...: all.toml, a campaign of lat.1 and lat.2 into all, with a Wilson and a HISQ quark from two points, and these settings.
+two_quarks() {
+  cat > all.toml << END
+configurations = ["lat.[12]"]
+out = "all"
+sources = ["point:0,0,0,0", "point:0,0,0,4"]
+correlators = ["pion", "rho"]
+no-tune = true
+tol = 1e-9
+$(printf '%s\n' "$@")
+[quark.light]
+action = "wilson"
+kappa = 0.14
+[quark.staggered]
+action = "hisq"
+mass = 0.1
+END
+}
+
+# same_results OUT: the bytes of the campaign in all, of lat.1 and lat.2.
+same_results() {
+  local file
+  for file in configurations/lat.1.h5 configurations/lat.2.h5 campaign.h5; do cmp "all/$file" "$1/$file" || die "$1/$file is not what one run writes"; done
+}
+
 # leave_restart_file FILE ARGUMENT...: kills the command, which computes modes for FILE, once its restart file is there.
 leave_restart_file() {
   local file=$1 attempt victim
