@@ -134,19 +134,21 @@ Vectors vectors_of_shifts_on_all_sites(const SolverSettings& settings, const Nam
 /// Right-hand sides of all kinds of hopping operator together.
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
-/// Of multigrid on one block: what stays, and what a solve for n right-hand sides and the set-up take besides.
+/// Of multigrid on one block: what stays, and what a solve for n right-hand sides and the set-up take besides. whole: the first level that
+/// every rank has whole, where its first block is.
 struct MultigridMemory {
   double matrices, null_vectors, of_solve, of_setup;
 };
 MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord& lattice, const runtime::Block& block, Precision precision,
-                                 int n) {
+                                 int n, int whole, bool is_first) {
   const double complex = 2 * static_cast<double>(computed_bytes(precision)), count = settings.null_vectors;
   const int at_once = coarse::null_vectors_at_once(settings.null_vectors);
   const bool dense = has_dense_inverse(settings, lattice);
   MultigridMemory memory{};
-  double sites = static_cast<double>(volume(block.extents)), all_sites = static_cast<double>(volume(lattice));
+  double of_block = static_cast<double>(volume(block.extents)), all_sites = static_cast<double>(volume(lattice));
   double components = spinor_components, coarse_setup = 0;
   for (int level = 0; level < settings.levels; ++level) {
+    const double sites = level < whole ? of_block : is_first ? all_sites : 0;
     const double vectors = sites / 2 * components * complex * count;  // N of one parity
     if (level > 0) {
       const auto of_matrices = [&](Precision stored) {
@@ -161,8 +163,11 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
       if (level + 1 == settings.levels && dense)
         memory.matrices +=
             coarse::DenseInverse::reals(sites, all_sites, 2 * settings.null_vectors) * static_cast<double>(computed_bytes(precision));
-      memory.of_solve += of_cycle(n);
-      coarse_setup += of_cycle(at_once);
+      const auto of_pieces = [&](int right_hand_sides) {  // those of the block, and with copies for and from other ranks
+        return level == whole ? coarse::Restriction::fields * right_hand_sides * (of_block + 2 * sites) * components * complex : 0;
+      };
+      memory.of_solve += of_cycle(n) + of_pieces(n);
+      coarse_setup += of_cycle(at_once) + of_pieces(at_once);
     }
     if (level + 1 < settings.levels) {
       memory.null_vectors += 3 * vectors;
@@ -174,7 +179,7 @@ MultigridMemory multigrid_memory(const MultigridSettings& settings, const Coord&
       memory.of_setup += vectors * best + of_field * image_of_system +
                          std::max(of_field * of_coarsening + vectors * (settings.levels > 2 ? raw : 0), of_field * cycle);
     }
-    for (double* count_of : {&sites, &all_sites}) *count_of /= static_cast<double>(volume(aggregate_of(settings, lattice, level)));
+    for (double* count_of : {&of_block, &all_sites}) *count_of /= static_cast<double>(volume(aggregate_of(settings, lattice, level)));
     components = 2.0 * settings.null_vectors;
   }
   memory.of_setup += coarse_setup;
@@ -216,6 +221,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.keeps_directions ? 2.0 * settings.restart : 0)) * n;
   const double of_space = settings.recycle > 0 ? RecycledSpace::sums_on_a_block(settings.recycle, n) : 0;
   const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver + of_space;
+  const int whole = settings.multigrid ? first_whole_level(*settings.multigrid, decomposition) : 0;
+  std::set<int> with_first_block;
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
     const auto total = [&](const Vectors& fields) {
@@ -230,7 +237,9 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     bytes.multiply_solves(settings.in_flight);
     if (settings.multigrid) {  // which all solves with an operator share, and which is set up before they begin
-      const MultigridMemory multigrid = multigrid_memory(*settings.multigrid, decomposition.lattice(), block, settings.precision, n);
+      const bool is_first = with_first_block.insert(block.rank).second;
+      const MultigridMemory multigrid =
+          multigrid_memory(*settings.multigrid, decomposition.lattice(), block, settings.precision, n, whole, is_first);
       bytes.links += multigrid.matrices;
       bytes.fields = shape.operators * multigrid.null_vectors +
                      std::max(bytes.fields + settings.in_flight * multigrid.of_solve, shape.operators * multigrid.of_setup);

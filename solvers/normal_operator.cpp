@@ -1,6 +1,7 @@
 #include "solvers/normal_operator.hpp"
 
 #include "codelets/field/transfer.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "solvers/operator_on.hpp"
 
 namespace quarkstar {
@@ -9,7 +10,7 @@ NormalOperator::NormalOperator(EvenOdd& m)
     : m_(m),
       parts_(m.lattice(), m.components(), m.vectors()),
       image_(m.lattice(), m.components(), m.vectors()),
-      sums_(static_cast<int>(m.lattice()->local_blocks().size()), 3 * m.vectors()) {}
+      sums_(partial_sums_on(*m.lattice(), 3 * m.vectors())) {}
 
 void NormalOperator::apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) {
   for (const int parity : {0, 1}) transfer::convert(parts_.of(parity), in, guard);

@@ -1,5 +1,6 @@
 #pragma once
 // M^+ M + shift.
+#include "codelets/lattice/placement.hpp"
 #include "solvers/squared_system.hpp"
 
 namespace quarkstar {
@@ -9,7 +10,7 @@ class ShiftedSystem : public SquaredSystem {
  public:
   /// m: outlives this.
   ShiftedSystem(LinearOperator& m, const PerVector& shifts)
-      : SquaredSystem(m), shifts_(shifts), sums_(static_cast<int>(m.lattice()->local_blocks().size()), 3 * m.vectors()) {}
+      : SquaredSystem(m), shifts_(shifts), sums_(partial_sums_on(*m.lattice(), 3 * m.vectors())) {}
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override {
     SquaredSystem::apply(out, in, {}, adjoint, guard);

@@ -4,6 +4,7 @@
 #include "apps/run/device_plan.hpp"
 #include "apps/run/parse.hpp"
 #include "codelets/field/blas.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/cut/decomposition.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ DslashTiming time_operation(runtime::Session& session, const LatticePointer& lat
   // Below 1, so that what is applied again and again stays finite.
   std::array<blas::Coefficient, Operation::coefficients> coefficients;
   coefficients.fill({0.5, -0.25});
-  const runtime::PartialSums sums(static_cast<int>(lattice->local_blocks().size()), std::max(1, Operation::sums * vectors));
+  const runtime::PartialSums sums = partial_sums_on(*lattice, std::max(1, Operation::sums * vectors));
   const int owners = owner_count(lattice->decomposition());
   const PairTiming times = time_pairs(
       session, owners, repetitions,

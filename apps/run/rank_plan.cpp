@@ -33,29 +33,39 @@ PartLimits limits_of(const Coord& extents, const RunConfig& config, const Coord&
   return limits;
 }
 
-/// Where that cannot be because of the levels of multigrid, the error says so.
-runtime::RankGrid grid_for(const Coord& extents, const RunConfig& config, const std::vector<double>& speeds, const PartLimits& limits) {
-  const auto make = [&](const PartLimits& of) {
-    return runtime::mpi::make_rank_grid(extents, config.ranks, speeds, Job::current().rank(), of);
+struct LimitedGrid {
+  runtime::RankGrid grid;
+  PartLimits limits;
+};
+
+/// In whole units, or where there are too many ranks for these in the least ones. Where the levels of multigrid do not let that be either,
+/// the error says so.
+LimitedGrid grid_for(const Coord& extents, const RunConfig& config, const std::vector<double>& speeds) {
+  const auto make = [&](const Coord& unit) -> LimitedGrid {
+    const PartLimits limits = limits_of(extents, config, unit);
+    return {runtime::mpi::make_rank_grid(extents, config.ranks, speeds, Job::current().rank(), limits), limits};
   };
+  const auto can_be = [&](const Coord& unit) {
+    try {
+      make(unit);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const Coord whole = whole_units(config.solver, extents), least = least_units(config.solver, extents);
+  if (least != whole && !can_be(whole) && can_be(least)) return make(least);
   try {
-    return make(limits);
+    return make(whole);
   } catch (const Error&) {
-    const auto levels = fewer_levels(config.solver, extents, [&](const Coord& whole) {
-      try {
-        make(limits_of(extents, config, whole));
-        return true;
-      } catch (const Error&) {
-        return false;
-      }
-    });
+    const auto levels =
+        fewer_levels(config.solver, extents, [&](const SolverSettings& fewer) { return can_be(least_units(fewer, extents)); });
     if (!levels) throw;
-    const Coord whole = whole_units(config.solver, extents);
     throw Error(
         ErrorKind::input, Parameter("levels"),
         fmt::format("{} ranks{} are too many for a lattice of {} with these levels of multigrid: parts are whole numbers of {} sites",
                     speeds.size(), config.ranks ? fmt::format(" in a grid of {}", fmt::join(*config.ranks, "x")) : "",
-                    fmt::join(extents, "x"), fmt::join(whole, "x")),
+                    fmt::join(extents, "x"), fmt::join(least, "x")),
         fmt::format("give --levels {}, which has other bits, or start fewer ranks", *levels));
   }
 }
@@ -90,7 +100,7 @@ Coord typical_part(const runtime::RankGrid& equal) {
   return part;
 }
 
-std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config, const PartLimits& limits,
+std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config,
                                     const MeasureOnPart& measure) {
   Job& job = Job::current();
   const RankWeights& weights = config.rank_weights;
@@ -101,7 +111,7 @@ std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& exte
     const std::vector<std::string> devices = job.gather_text(devices_of(session));
     if (std::all_of(devices.begin(), devices.end(), [&](const std::string& text) { return text == devices.front(); })) return equal;
   }
-  const Coord part = typical_part(grid_for(extents, config, equal, limits));
+  const Coord part = typical_part(grid_for(extents, config, equal).grid);
   double mine = 0;
   job.barrier();  // ranks of one host share its memory's bandwidth, as they will in the solve
   job.together([&] { mine = measure_rank(session, part, measure); });
@@ -145,9 +155,8 @@ Coord blocks_of_rank(const Coord& blocks, const Coord& ranks) {
 runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config,
                                       const MeasureOnPart& measure) {
   Job& job = Job::current();
-  const PartLimits limits = limits_of(extents, config, whole_units(config.solver, extents));
-  const std::vector<double> speeds = speeds_of_ranks(session, extents, config, limits, measure);
-  const runtime::RankGrid ranks = grid_for(extents, config, speeds, limits);
+  const std::vector<double> speeds = speeds_of_ranks(session, extents, config, measure);
+  const auto [ranks, limits] = grid_for(extents, config, speeds);
   const Coord asked = blocks_of_rank(config.blocks, ranks.grid);
   runtime::SlabCuts cuts;
   for (std::size_t mu = 0; mu < time_direction; ++mu)

@@ -26,25 +26,33 @@
 
 namespace quarkstar::app {
 
-Coord whole_units(const SolverSettings& given, const Coord& lattice) {
+namespace {
+
+template <class Unit>
+Coord units(const SolverSettings& given, const Coord& lattice, Unit&& of_multigrid) {
   const SolverSettings solver = completed(given, lattice);
   if (solver.schwarz) return solver.schwarz->domain;
-  return solver.multigrid ? whole_unit(*solver.multigrid, lattice) : Coord{1, 1, 1, 1};
+  return solver.multigrid ? of_multigrid(*solver.multigrid, lattice) : Coord{1, 1, 1, 1};
 }
 
+}  // namespace
+
+Coord whole_units(const SolverSettings& settings, const Coord& lattice) { return units(settings, lattice, whole_unit); }
+Coord least_units(const SolverSettings& settings, const Coord& lattice) { return units(settings, lattice, least_unit); }
+
 std::optional<int> fewer_levels(const SolverSettings& given, const Coord& lattice,
-                                const std::function<bool(const Coord& whole)>& would_do) {
+                                const std::function<bool(const SolverSettings& fewer)>& would_do) {
   SolverSettings solver = completed(given, lattice);
   if (!solver.multigrid || solver.schwarz) return std::nullopt;
   while (--solver.multigrid->levels >= 2)
-    if (would_do(whole_unit(*solver.multigrid, lattice))) return solver.multigrid->levels;
+    if (would_do(solver)) return solver.multigrid->levels;
   return std::nullopt;
 }
 
 std::optional<int> levels_for_more_owners(const SolverSettings& settings, const Coord& lattice, const Coord& part, int owners,
                                           int workers) {
   if (owners >= workers) return std::nullopt;
-  return fewer_levels(settings, lattice, [&](const Coord& whole) { return part[3] / whole[3] > owners; });
+  return fewer_levels(settings, lattice, [&](const SolverSettings& fewer) { return part[3] / whole_units(fewer, lattice)[3] > owners; });
 }
 
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest, int whole) {
@@ -74,6 +82,16 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   return planned;
 }
 
+namespace {
+
+/// Of parts of t or z for so many GPUs: whole units, unless these are too few. A CPU takes too long for levels that are whole.
+Coord units_for_gpus(const RunConfig& config, const Coord& extents, int gpus) {
+  const Coord whole = whole_units(config.solver, extents);
+  return std::max(extents[2] / whole[2], extents[3] / whole[3]) < gpus ? least_units(config.solver, extents) : whole;
+}
+
+}  // namespace
+
 PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
   const ActionKind& kind = *config.action;
@@ -93,7 +111,7 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
                                 return reach * layer * owner.vectors * slices * static_cast<double>(kind.face.bytes(owner.precision));
                               },
                           .thin_speed = thin_speed(owner.precision),
-                          .whole = whole_units(config.solver, extents)};
+                          .whole = units_for_gpus(config, extents, session.gpu_count())};
   problem.flops_a_site = owner.vectors * slices * kind.flops;
   problem.thinnest = reach;  // where links are smeared, more than the two layers that this needs
   problem.border_bytes = [&](int mu) { return bytes(mu).border; };

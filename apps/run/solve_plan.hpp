@@ -19,11 +19,12 @@ constexpr int thinnest_block(int reach) { return reach > 1 ? 4 : 2; }
 
 /// Extents of what no cut may divide: domains and aggregates of preconditioners. {1, 1, 1, 1} without one.
 Coord whole_units(const SolverSettings& settings, const Coord& lattice);
+/// The same where every rank may have multigrid's levels of few sites for itself, for cuts that have no whole_units().
+Coord least_units(const SolverSettings& settings, const Coord& lattice);
 
-/// Of multigrid: the largest number of levels below that of the settings whose whole_units() would do, which are smaller. None where none
-/// would, or there is no multigrid.
+/// Of multigrid: the largest number of levels below that of the settings that would do. None where none would, or there is no multigrid.
 std::optional<int> fewer_levels(const SolverSettings& settings, const Coord& lattice,
-                                const std::function<bool(const Coord& whole)>& would_do);
+                                const std::function<bool(const SolverSettings& fewer)>& would_do);
 
 /// Whether fewer levels of multigrid would give more of a rank's `workers` a part in t of its part of the lattice, of which `owners` own
 /// some now: how many levels.

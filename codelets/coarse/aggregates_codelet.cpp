@@ -51,7 +51,8 @@ struct Aggregates::Task {
   std::int32_t aggregate_sites, lanes, count, at_once, vectors, components, of_coarse;
   Layer layer;
   std::int32_t chirality, chunked, triangular, first;
-  std::int64_t groups;
+  std::int64_t groups, places;  ///< places: where they begin in the table
+  std::int64_t odd_words;       ///< where coarse vectors of both parities are in one buffer: words of the even ones
   Obedience obedience;
 
   const VectorStatus* status(Call& call) const { return state_buffer < 0 ? nullptr : call.buffer<const VectorStatus>(state_buffer); }
@@ -60,12 +61,13 @@ struct Aggregates::Task {
   TransferArguments<F> unpack(Call& call) const {
     TransferArguments<F> a{};
     a.sites = call.buffer<const std::uint32_t>(0);
-    a.places = a.sites + groups * aggregate_sites;
+    a.places = a.sites + places;
     for (int parity = 0; parity < 2; ++parity) {
       for (int field = 0; field < count / at_once; ++field) a.null_vectors[field][parity] = call.buffer<F>(1 + 2 * field + parity);
       a.fine[parity] = fine_buffer[parity] < 0 ? nullptr : call.buffer<F>(fine_buffer[parity]);
       a.coarse[parity] = coarse_buffer[parity] < 0 ? nullptr : call.buffer<F>(coarse_buffer[parity]);
     }
+    if (coarse_buffer[0] >= 0 && coarse_buffer[0] == coarse_buffer[1]) a.coarse[1] += odd_words;
     a.left_out = obedience.left_out(status(call));
     a.aggregate_sites = aggregate_sites;
     a.lanes = lanes;
@@ -140,16 +142,33 @@ void require_aggregates(const Coord& lattice, const Coord& aggregate, int null_v
                 "give fewer, or larger aggregates");
 }
 
-void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors, int components) {
-  require_aggregates(decomposition.lattice(), aggregate, null_vectors, components);
+namespace {
+
+/// body(block, direction, sites of which it has no whole number) where a block cuts aggregates.
+template <class Body>
+void for_cut_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, Body&& body) {
   for (std::size_t mu = 0; mu < 4; ++mu) {
     const int extent = aggregate[mu], unit = mu == 0 ? 2 * extent : extent;  // coarse blocks need an even extent along x
     for (const runtime::Block& block : decomposition.blocks())
-      if (block.origin[mu] % extent != 0 || block.extents[mu] % unit != 0)
-        refuse_aggregate(fmt::format("a block of {} sites in {} from {} on is no whole number of {} sites", block.extents[mu], "xyzt"[mu],
-                                     block.origin[mu], unit),
-                         "cut that direction into fewer blocks or ranks, or give smaller aggregates");
+      if (block.origin[mu] % extent != 0 || block.extents[mu] % unit != 0) body(block, mu, unit);
   }
+}
+
+}  // namespace
+
+bool has_whole_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate) {
+  bool whole = true;
+  for_cut_aggregates(decomposition, aggregate, [&](const runtime::Block&, std::size_t, int) { whole = false; });
+  return whole;
+}
+
+void require_aggregates(const runtime::Decomposition& decomposition, const Coord& aggregate, int null_vectors, int components) {
+  require_aggregates(decomposition.lattice(), aggregate, null_vectors, components);
+  for_cut_aggregates(decomposition, aggregate, [](const runtime::Block& block, std::size_t mu, int unit) {
+    refuse_aggregate(fmt::format("a block of {} sites in {} from {} on is no whole number of {} sites", block.extents[mu], "xyzt"[mu],
+                                 block.origin[mu], unit),
+                     "cut that direction into fewer blocks or ranks, or give smaller aggregates");
+  });
 }
 
 Coord unit_of(const Coord& aggregate) {
@@ -158,11 +177,14 @@ Coord unit_of(const Coord& aggregate) {
   return unit;
 }
 
-Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Coord& aggregate, int null_vectors)
-    : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors, fine_components), fine)),
-      coarse_(std::make_shared<Lattice>(coarse_decomposition(fine->decomposition(), aggregate), fine->precision(), periodic,
-                                        LayoutRequest{.most_lanes = 1})),
-      extents_(aggregate) {
+Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Coord& aggregate, int null_vectors, NextLevel next)
+    : fine_((require_aggregates(fine->decomposition(), aggregate, null_vectors, fine_components), fine)), extents_(aggregate) {
+  const auto lattice_of = [&](const runtime::Decomposition& decomposition) {
+    return std::make_shared<Lattice>(decomposition, fine->precision(), periodic, LayoutRequest{.most_lanes = 1});
+  };
+  const runtime::Decomposition cut = coarse_decomposition(fine->decomposition(), aggregate);
+  coarse_ = pieces_ = lattice_of(cut);
+  if (next == NextLevel::whole && cut.count() > 1) coarse_ = lattice_of(runtime::Decomposition::uncut(cut.lattice(), cut.first_owner()));
   if (fine->precision() == Precision::half || fine->vectors_in_lanes() > 1)
     throw ShapeError("Aggregates", "vectors in half precision, or in lanes");
   const int at_once = null_vectors_at_once(null_vectors);
@@ -172,30 +194,33 @@ Aggregates::Aggregates(const LatticePointer& fine, int fine_components, const Co
 }
 
 void Aggregates::make_tables(int b) {
-  const BlockShape &fine = fine_->block(b).shape(), &coarse = coarse_->block(b).shape();
+  const BlockShape &fine = fine_->block(b).shape(), &piece = pieces_->block(b).shape();
   Coord number{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (fine.outer[mu] % extents_[mu] != 0) throw ShapeError("Aggregates", "the lattice's lanes cut an aggregate");
     number[mu] = fine.outer[mu] / extents_[mu];
   }
-  std::vector<std::uint32_t> sites, places;
+  const bool whole = coarse_ != pieces_;
+  std::vector<std::uint32_t> sites, places, places_in_whole;
+  const auto number_of = [](const SitePosition& position) {
+    return 2 * static_cast<std::uint32_t>(position.outer) + static_cast<std::uint32_t>(position.parity);
+  };
   for (std::int64_t group = 0; group < volume(number); ++group) {
     const Coord of_group = coordinates(group, number);
     Coord first{};
     for (std::size_t mu = 0; mu < 4; ++mu) first[mu] = of_group[mu] * extents_[mu];
-    for (std::int64_t k = 0; k < volume(extents_); ++k) {
-      const SitePosition position = fine.locate(site_of(Box(first, extents_), k));
-      sites.push_back(2 * static_cast<std::uint32_t>(position.outer) + static_cast<std::uint32_t>(position.parity));
-    }
+    for (std::int64_t k = 0; k < volume(extents_); ++k) sites.push_back(number_of(fine.locate(site_of(Box(first, extents_), k))));
     const SitePosition position = fine.locate(first);
     for (int lane = 0; lane < fine.lanes; ++lane) {
       Coord place = fine.local_site({position.parity, position.outer, lane});
       for (std::size_t mu = 0; mu < 4; ++mu) place[mu] /= extents_[mu];
-      const SitePosition on_coarse = coarse.locate(place);
-      places.push_back(2 * static_cast<std::uint32_t>(on_coarse.outer) + static_cast<std::uint32_t>(on_coarse.parity));
+      places.push_back(number_of(piece.locate(place)));
+      if (!whole) continue;
+      for (std::size_t mu = 0; mu < 4; ++mu) place[mu] += pieces_->block(b).block().origin[mu];
+      places_in_whole.push_back(number_of(coarse_->block(0).shape().locate(place)));
     }
   }
-  sites.insert(sites.end(), places.begin(), places.end());
+  for (const auto& more : {places, places_in_whole}) sites.insert(sites.end(), more.begin(), more.end());
   runtime::Handle table(sites.size() * sizeof(std::uint32_t));
   {
     const runtime::HostView<std::uint32_t> view(table, runtime::HostAccess::overwrite);
@@ -205,7 +230,7 @@ void Aggregates::make_tables(int b) {
   tables_[static_cast<std::size_t>(b)] = std::move(table);
 }
 
-void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* coarse, const runtime::Guard& guard, Task task,
+void Aggregates::submit(TransferStep step, const Fine& fine, const Pieces& coarse, const runtime::Guard& guard, Task task,
                         double flops) const {
   const char* const name = names[static_cast<std::size_t>(step)];
   task.step = step;
@@ -226,15 +251,19 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
       throw ShapeError(name, "fine vectors of another lattice, parity or kind");
     task.vectors = field->vectors();
   }
-  for (const Field* field : {fine[0], fine[1], coarse == nullptr ? nullptr : &coarse->even})
+  const bool writes_null_vectors = step == TransferStep::orthonormalise, writes_coarse = step == TransferStep::restrict,
+             reads_whole = !writes_coarse && coarse_ != pieces_, together = coarse[0] == coarse[1];
+  for (const Field* field : {fine[0], fine[1], coarse[0], coarse[1]})
     if (field != nullptr && field->vectors() != task.vectors) throw ShapeError(name, "fields with other numbers of vectors");
-  if (coarse != nullptr && (coarse->even.lattice() != coarse_ || coarse->even.components() != components()))
-    throw ShapeError(name, "coarse vectors of another lattice or kind");
-  const bool writes_null_vectors = step == TransferStep::orthonormalise, writes_coarse = step == TransferStep::restrict;
+  for (const Field* field : coarse)
+    if (field != nullptr && (field->lattice() != (writes_coarse ? pieces_ : coarse_) || field->components() != components()))
+      throw ShapeError(name, "coarse vectors of another lattice or kind");
   const auto written = [&](const runtime::Handle& handle) { return guard.keeps ? runtime::inout(handle) : runtime::out(handle); };
   for (const int b : fine_->local_blocks()) {
     const BlockGeometry& geometry = fine_->block(b);
     task.groups = geometry.outer_sites() * std::int64_t{2} / task.aggregate_sites;
+    task.places = task.groups * (task.aggregate_sites + (reads_whole ? task.lanes : 0));
+    task.odd_words = std::int64_t{2} * pieces_->block(b).outer_sites() * components() * task.vectors;
     runtime::AccessList accesses{runtime::in(tables_[static_cast<std::size_t>(b)])};
     const auto add = [&](const runtime::Access& access) {
       accesses.push_back(access);
@@ -253,10 +282,10 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
       task.fine_buffer[parity] = add(writes_coarse ? runtime::in(fine[parity]->block(b)) : written(fine[parity]->block(b)));
       bytes += fine[parity]->block_bytes(b);
     }
-    for (const int parity : {0, 1}) {
-      task.coarse_buffer[parity] = -1;
-      if (coarse == nullptr) continue;
-      const runtime::Handle& handle = coarse->of(parity).block(b);
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      task.coarse_buffer[parity] = parity == 1 && together ? task.coarse_buffer[0] : -1;
+      if (coarse[parity] == nullptr || task.coarse_buffer[parity] >= 0) continue;
+      const runtime::Handle& handle = coarse[parity]->block(reads_whole ? 0 : b);
       task.coarse_buffer[parity] = add(writes_coarse ? written(handle) : runtime::in(handle));
     }
     task.state_buffer = guard.state == nullptr ? -1 : add(runtime::in(*guard.state));
@@ -268,29 +297,29 @@ void Aggregates::submit(TransferStep step, const Fine& fine, const FullField* co
 
 void Aggregates::orthonormalise() const {
   const double n = null_vector_count();
-  submit(TransferStep::orthonormalise, {}, nullptr, {}, runtime::blank<Task>(), 4 * 8 * fine_components() * n * (n + 1) / 2);
+  submit(TransferStep::orthonormalise, {}, {}, {}, runtime::blank<Task>(), 4 * 8 * fine_components() * n * (n + 1) / 2);
 }
 
 void Aggregates::prolong(const Fine& out, const FullField& in, const runtime::Guard& guard) const {
   const double parities = (out[0] != nullptr ? 0.5 : 0) + (out[1] != nullptr ? 0.5 : 0);
-  submit(TransferStep::prolong, out, &in, guard, runtime::blank<Task>(),
+  submit(TransferStep::prolong, out, both(in), guard, runtime::blank<Task>(),
          parities * 8 * fine_components() * null_vector_count() * in.even.vectors());
 }
 
-void Aggregates::restrict(const FullField& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
+void Aggregates::restrict(const Pieces& out, const Fine& in, const runtime::Guard& guard, const Layer& layer) const {
   auto task = runtime::blank<Task>();
   task.layer = layer;
   const double parities = (in[0] != nullptr ? 0.5 : 0) + (in[1] != nullptr ? 0.5 : 0), part = layer.stride == 0 ? 1.0 : 1.0 / layer.extent;
-  submit(TransferStep::restrict, in, &out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out.even.vectors());
+  submit(TransferStep::restrict, in, out, guard, task, part * parities * 8 * fine_components() * null_vector_count() * out[0]->vectors());
 }
 
-void Aggregates::restrict_null_vectors(const FullField& out, const FullField& before, int field) const {
+void Aggregates::restrict_null_vectors(const Pieces& out, const FullField& before, int field) const {
   auto task = runtime::blank<Task>();
   task.triangular = 1;
   const int n = null_vectors_at_once(null_vector_count());
   task.first = field * n;
-  if (out.even.vectors() != n) throw ShapeError("Aggregates::restrict_null_vectors", "other numbers of vectors");
-  submit(TransferStep::restrict, both(before), &out, {}, task, 8 * fine_components() * n * (task.first + (n + 1) / 2.0));
+  if (out[0]->vectors() != n) throw ShapeError("Aggregates::restrict_null_vectors", "other numbers of vectors");
+  submit(TransferStep::restrict, both(before), out, {}, task, 8 * fine_components() * n * (task.first + (n + 1) / 2.0));
 }
 
 void Aggregates::columns(const FullField& out, int chirality, int field) const {
@@ -299,7 +328,7 @@ void Aggregates::columns(const FullField& out, int chirality, int field) const {
   const int n = null_vectors_at_once(null_vector_count());
   task.first = field * n;
   if (out.even.vectors() != n) throw ShapeError("Aggregates::columns", "other numbers of vectors");
-  submit(TransferStep::columns, both(out), nullptr, {}, task, 0);
+  submit(TransferStep::columns, both(out), {}, {}, task, 0);
 }
 
 Layer Aggregates::edge(int mu) const {

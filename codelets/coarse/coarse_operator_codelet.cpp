@@ -3,6 +3,7 @@
 #include "codelets/coarse/coarse_operator.hpp"
 #include "codelets/coarse/operator_cuda.hpp"
 #include "codelets/coarse/operator_kernels.hpp"
+#include "codelets/coarse/restriction.hpp"
 #include "codelets/field/blas.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "codelets/stencil/face_format.hpp"
@@ -331,6 +332,7 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   const auto fine_vectors = [&] { return FullField(aggregates.fine(), m.components(), n); };
   const FullField columns = fine_vectors(), images = fine_vectors();
   const FullField parts = aggregates.coarse_field(n);
+  Restriction restriction(aggregates, n);
   runtime::Halo faces = make_faces(*lattice_, face_bytes(*lattice_, components_, n), "coarse columns");
   eliminated_ = false;
   const auto on_both_parities = [&](const auto& apply) {
@@ -349,13 +351,13 @@ void CoarseMatrices::compute(const Aggregates& aggregates, EvenOdd& m) {
   // A hop's adjoint is in columns of both chiralities, so the sums of all blocks come first.
   for_columns([&](int first) {
     on_both_parities([&](const Field& out) { m.times_m(out, columns, 1); });
-    aggregates.restrict(parts, Aggregates::both(images));
+    restriction.apply(parts, Aggregates::both(images));
     set_columns(parts, 0, first);
   });
   for_columns([&](int first) {
     for (int mu = 0; mu < 4; ++mu) {
       on_both_parities([&](const Field& out) { m.forward_hop(out, columns, mu); });
-      aggregates.restrict(parts, Aggregates::both(images), {}, aggregates.edge(mu));
+      restriction.apply(parts, Aggregates::both(images), {}, aggregates.edge(mu));
       set_columns(parts, 1 + 2 * mu, first);
       set_adjoints(faces, parts, mu, first);
     }
@@ -367,7 +369,7 @@ CoarseOperator::CoarseOperator(const CoarseMatrices& matrices, int vectors, Stor
       vectors_(vectors),
       stored_(stored),
       faces_(make_faces(*matrices.lattice(), face_bytes(*matrices.lattice(), matrices.components(), vectors), "coarse faces")),
-      sums_(static_cast<int>(matrices.lattice()->local_blocks().size()), 3 * vectors),
+      sums_(partial_sums_on(*matrices.lattice(), 3 * vectors)),
       half_(matrices.lattice(), matrices.components(), vectors) {}
 
 void CoarseOperator::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {

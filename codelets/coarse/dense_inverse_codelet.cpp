@@ -25,13 +25,9 @@ using runtime::Codelet;
 using Complex = std::complex<double>;
 constexpr int odd = 1;
 
-/// As every rank knows it of every block: the coarse lattice has one lane and no tiles.
-BlockShape shape_of(const runtime::Block& block) {
-  return {.outer = block.extents, .tile = block.extents, .stride = {}, .lanes = 1, .origin_parity = parity_of(block.origin)};
-}
 /// Of an odd site of a block among all of the lattice: two neighbours along x, of which one is odd, share a number.
 std::size_t number_of(const Coord& lattice, const runtime::Block& block, int outer) {
-  Coord site = shape_of(block).local_site({odd, outer, 0});
+  Coord site = shape_of_coarse(block).local_site({odd, outer, 0});
   for (std::size_t mu = 0; mu < 4; ++mu) site[mu] += block.origin[mu];
   return static_cast<std::size_t>(lexicographic(site, lattice) / 2);
 }
@@ -340,7 +336,7 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
     });
   }
   // Every rank does the same work: it counts once.
-  if (!cut.is_distributed() || runtime::mpi::Job::current().is_root()) runtime::count_own_work({flops(), 0});
+  if (runtime::mpi::Job::current().is_root()) runtime::count_own_work({flops(), 0});
   for (const int b : lattice_->local_blocks())
     with_reals(lattice_->precision(), [&](auto real) {
       using F = decltype(real);
@@ -370,7 +366,7 @@ DenseInverse::DenseInverse(const CoarseMatrices& matrices)
   {
     const runtime::HostView<std::uint32_t> view(columns_, runtime::HostAccess::overwrite);
     for (const runtime::Block& block : cut.blocks())
-      for (int outer = 0; outer < shape_of(block).outer_sites(); ++outer)
+      for (int outer = 0; outer < shape_of_coarse(block).outer_sites(); ++outer)
         view[number_of(cut.lattice(), block, outer)] = static_cast<std::uint32_t>(block.index) << 16 | static_cast<std::uint32_t>(outer);
   }
   columns_.freeze();

@@ -223,7 +223,7 @@ runtime::Cost cost_on(int b, const VectorsInTiles& a, const Field& field, int pa
 }  // namespace
 
 std::vector<double> scales_of(const Field& x) {
-  const runtime::PartialSums sums(static_cast<int>(x.lattice()->local_blocks().size()), 2 * x.vectors());
+  const runtime::PartialSums sums = partial_sums_on(*x.lattice(), 2 * x.vectors());
   blas::submit<Magnitudes>({&x}, {}, {}, &sums);
   return scales_of(sums, x.vectors());
 }

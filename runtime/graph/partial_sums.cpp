@@ -47,10 +47,10 @@ void collect(const Codelet& codelet, const detail::ScalarArguments& arguments, c
 
 }  // namespace
 
-PartialSums::PartialSums(int tasks, int sums) {
+PartialSums::PartialSums(int tasks, int sums, bool over_ranks) {
   const std::size_t bytes = static_cast<std::size_t>(sums) * sizeof(BinnedSum);
   for (int i = 0; i < tasks; ++i) handles_.emplace_back(bytes);
-  if (Session::current().messages() != nullptr) {
+  if (over_ranks && Session::current().messages() != nullptr) {
     this_rank_ = Handle(bytes);
     all_ranks_ = Handle(bytes);
   }

@@ -20,7 +20,8 @@ class PartialSums {
  public:
   static constexpr int most = 4;            ///< unless told otherwise
   static constexpr int most_of_all = 1024;  ///< what a scalar step can gather
-  explicit PartialSums(int tasks, int sums = most);
+  /// over_ranks: no where the tasks are of something that every rank has for itself.
+  explicit PartialSums(int tasks, int sums = most, bool over_ranks = true);
   const Handle& task(int i) const { return handles_[static_cast<std::size_t>(i)]; }
   int tasks() const { return static_cast<int>(handles_.size()); }
 

@@ -3,6 +3,7 @@
 #include "codelets/field/blas.hpp"
 #include "codelets/field/noise.hpp"
 #include "codelets/field/norms.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -64,7 +65,7 @@ double dimension_of(const LinearOperator& a) {
 /// <v, A v> / <v, v> of each vector. image: A v. Waits.
 PerVector rayleigh_quotients(const Field& image, const Field& v) {
   const int n = v.vectors();
-  const runtime::PartialSums sums(static_cast<int>(v.lattice()->local_blocks().size()), 3 * n);
+  const runtime::PartialSums sums = partial_sums_on(*v.lattice(), 3 * n);
   blas::submit<blas::Dot>({&image, &v}, {}, {}, &sums);
   const std::vector<double> dots = runtime::values_of(sums, 2 * n);
   const std::vector<double> norms = norms2(v);

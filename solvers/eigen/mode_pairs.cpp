@@ -3,6 +3,7 @@
 #include "codelets/contract/mode_products.hpp"
 #include "codelets/field/gram.hpp"
 #include "codelets/field/source_field.hpp"
+#include "codelets/lattice/placement.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -51,7 +52,7 @@ std::vector<SmallMatrix> ModePairs::at_sources(const FullField& group) const {
     const Field& of_parity = group.of(parity_of(source.position));
     const Field point(lattice(), of_parity.parity(), components, components);
     SourceColumns(lattice()->decomposition(), std::move(columns)).submit(point);
-    const runtime::PartialSums partials(static_cast<int>(lattice()->local_blocks().size()), sums);
+    const runtime::PartialSums partials = partial_sums_on(*lattice(), sums);
     blas::products(of_parity, point, partials);
     values.push_back(matrix_of_products(runtime::values_of(partials, sums).data(), vectors, components));
   }

@@ -1,6 +1,7 @@
 #pragma once
 // A Krylov method apart from the loop around it: what it owns, how it begins, steps and ends. Of these are made the loop until all vectors
 // have stopped, here, and a fixed number of steps as a preconditioner (fixed_steps.hpp).
+#include "codelets/lattice/placement.hpp"
 #include "solvers/krylov/batches.hpp"
 #include "solvers/krylov/krylov.hpp"
 
@@ -128,7 +129,7 @@ KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimi
 
 /// Partial sums of vector operations: so many for each vector.
 inline runtime::PartialSums partial_sums_of(const LinearOperator& a, int sums_a_vector) {
-  return runtime::PartialSums(static_cast<int>(a.lattice()->local_blocks().size()), sums_a_vector * a.vectors());
+  return partial_sums_on(*a.lattice(), sums_a_vector * a.vectors());
 }
 
 /// A recurrence whose numbers are a State. Lasting: its work fields that a step reads as the one before has left them; Scratch: those that

@@ -16,6 +16,9 @@ namespace quarkstar {
 namespace {
 
 constexpr int most_levels = 4;
+/// Sites of a level that may be whole on every rank because it must be, and of one that is because that is faster: a product on them takes
+/// a GPU no longer than an exchange of faces between hosts, 0.1 ms (docs/results/2026-12-01-multigrid-3.md).
+constexpr std::int64_t most_whole_sites = 4096, faster_whole_sites = 1024;
 
 /// Sites along a direction of the aggregates of a level below the finest: the first extent of which there is an even number in so many; 3
 /// where there is none of these.
@@ -110,12 +113,38 @@ bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice) 
   return has_dense_inverse(settings, lattice, large_levels(settings, lattice));
 }
 
-Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) {
-  Coord unit{1, 1, 1, 1};
-  for (int level = 0; level + 1 < settings.levels; ++level)
-    for (std::size_t mu = 0; mu < 4; ++mu) unit[mu] *= aggregate_of(settings, lattice, level)[mu];
-  unit[0] *= 2;  // coarse blocks have an even x extent
+namespace {
+
+/// Sites of the finest level of a site of another; of two along x, for coarse blocks have an even extent there.
+Coord unit_of_level(const MultigridSettings& settings, const Coord& lattice, int level) {
+  Coord unit{2, 1, 1, 1};
+  for (int above = 0; above < level; ++above)
+    for (std::size_t mu = 0; mu < 4; ++mu) unit[mu] *= aggregate_of(settings, lattice, above)[mu];
   return unit;
+}
+
+}  // namespace
+
+Coord whole_unit(const MultigridSettings& settings, const Coord& lattice) { return unit_of_level(settings, lattice, settings.levels - 1); }
+
+Coord least_unit(const MultigridSettings& settings, const Coord& lattice) {
+  int level = 1;
+  while (level + 1 < settings.levels && volume(lattice_of(settings, lattice, level)) > most_whole_sites) ++level;
+  return unit_of_level(settings, lattice, level);
+}
+
+int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition, bool slow_messages) {
+  if (decomposition.count() == 1) return settings.levels;
+  runtime::Decomposition of_level = decomposition;
+  for (int level = 1; level < settings.levels; ++level) {
+    of_level = coarse::coarse_decomposition(of_level, aggregate_of(settings, decomposition.lattice(), level - 1));
+    const std::int64_t sites = volume(of_level.lattice());
+    const bool coarsest = level + 1 == settings.levels;
+    const bool must = !coarsest && !coarse::has_whole_aggregates(of_level, aggregate_of(settings, decomposition.lattice(), level));
+    if ((must && sites <= most_whole_sites) || (slow_messages && sites <= faster_whole_sites)) return level;
+    if (must) break;  // which is refused elsewhere
+  }
+  return settings.levels;
 }
 
 void check_multigrid(const MultigridSettings& settings, Precision precision, Schur schur) {
@@ -172,6 +201,9 @@ void check_multigrid(const MultigridSettings& settings, const runtime::Decomposi
   check_multigrid(settings, decomposition.lattice(), precision, schur);
   runtime::Decomposition of_level = decomposition;
   require_levels(settings, decomposition.lattice(), [&](int level, const Coord& aggregate, int components) {
+    const bool may_be_whole = level > 0 && volume(of_level.lattice()) <= most_whole_sites;
+    if (may_be_whole && !coarse::has_whole_aggregates(of_level, aggregate))
+      of_level = runtime::Decomposition::uncut(of_level.lattice(), of_level.first_owner());
     coarse::require_aggregates(of_level, aggregate, settings.null_vectors, components);
     if (level + 2 < settings.levels) of_level = coarse::coarse_decomposition(of_level, aggregate);
   });

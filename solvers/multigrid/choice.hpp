@@ -26,8 +26,14 @@ int smoother_degree(const MultigridSettings& settings, int level);
 Coord coarsest_lattice(const MultigridSettings& settings, const Coord& lattice);
 /// Whether the coarsest level is solved by its inverse (coarse::DenseInverse).
 bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice);
-/// Of which every block must have a whole number.
+/// Of which every block has a whole number where all levels are cut as the lattice is.
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice);
+/// Of which every block must have a whole number: levels of few sites may be whole on every rank.
+Coord least_unit(const MultigridSettings& settings, const Coord& lattice);
+/// The first level that is whole on every rank (coarse::NextLevel), as those below it are; the number of levels where none is. One that
+/// blocks have no whole aggregates of must be, and may be if it has few sites. With slow messages one with very few sites is, because what
+/// others would do of it takes less time than the faces. No bit depends on it.
+int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition, bool slow_messages = false);
 
 /// Throws Error(input) naming the parameter for settings with which there is no multigrid on any lattice: numbers of null vectors, levels
 /// or steps, fields in half precision, the symmetric Schur complement. Aggregates and levels may be left open.

@@ -7,7 +7,9 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
+#include "runtime/mpi/host_groups.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
@@ -42,6 +44,15 @@ double norm2(const Field& field) {
 double ratio(const Field& a, const Field& b) { return std::sqrt(norm2(a) / norm2(b)); }
 double ratio(const FullField& a, const FullField& b) { return std::sqrt((norm2(a.even) + norm2(a.odd)) / (norm2(b.even) + norm2(b.odd))); }
 
+/// Whether GPUs own everything and some of their messages pass through hosts: an exchange then takes as long as a product on some hundred
+/// coarse sites. The same on all ranks.
+bool messages_are_slow(const runtime::Decomposition& cut) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (!cut.is_distributed() || runtime::simulate::active) return false;
+  const bool of_gpu = cut.first_owner() < runtime::Session::current().gpu_count();
+  return !job.any(!of_gpu) && runtime::mpi::host_groups(job).count > 1;
+}
+
 /// to -= from.
 void subtract(const FullField& to, const FullField& from) {
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&to.of(parity), &from.of(parity)}, {-1.0});
@@ -52,19 +63,22 @@ void copy(const FullField& to, const FullField& from) {
 
 }  // namespace
 
-Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors)
-    : aggregates(fine, components, aggregate, null_vectors), matrices(aggregates) {
+Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors, coarse::NextLevel next)
+    : aggregates(fine, components, aggregate, null_vectors, next), matrices(aggregates) {
   const int at_once = coarse::null_vectors_at_once(null_vectors);
   for (int first = 0; first < null_vectors; first += at_once) test.emplace_back(fine, 1, components, at_once);
 }
 
 Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch)
     : fine_(fine), settings_(settings), watch_(watch) {
+  const runtime::Decomposition& cut = fine.lattice()->decomposition();
+  const int whole = first_whole_level(settings, cut, messages_are_slow(cut));
   for (int level = 0; level + 1 < settings.levels; ++level) {
     const LatticePointer& lattice = level == 0 ? fine.lattice() : spaces_.back()->aggregates.coarse();
     const int components = level == 0 ? spinor_components : spaces_.back()->aggregates.components();
-    spaces_.push_back(std::make_unique<Space>(lattice, components, aggregate_of(settings, fine.lattice()->decomposition().lattice(), level),
-                                              settings.null_vectors));
+    const auto next = level + 1 >= whole ? coarse::NextLevel::whole : coarse::NextLevel::cut;
+    spaces_.push_back(
+        std::make_unique<Space>(lattice, components, aggregate_of(settings, cut.lattice(), level), settings.null_vectors, next));
   }
   for (const int vectors : {at_once(), probes, 1}) fine.prepare(vectors);
   const double flops = flops_of_this_thread(), start = runtime::now_us();
@@ -229,8 +243,9 @@ void Multigrid::coarsen(EvenOdd& fine, std::size_t first) {
     if (last) break;
     step(number, "restriction", [&] {
       const FullField restricted = space.aggregates.coarse_field(at_once());
+      coarse::Restriction restriction(space.aggregates, at_once());
       for (std::size_t field = 0; field < raw.size(); ++field) {
-        space.aggregates.restrict_null_vectors(restricted, raw[field], static_cast<int>(field));
+        restriction.null_vectors(restricted, raw[field], static_cast<int>(field));
         normalise(spaces_[level + 1]->test[field], restricted.odd);
       }
     });
@@ -306,7 +321,8 @@ void Multigrid::fit_smoothers(double mass, std::size_t first) {
       step(number, "fit of the smoother", [&] { space.smoother = minimal_residual_polynomial(m, noise->odd, degree + 1); });
     if (level + 1 == spaces_.size()) break;
     FullField restricted = space.aggregates.coarse_field(1);
-    step(number, "restriction", [&] { space.aggregates.restrict(restricted, coarse::Aggregates::both(*noise)); });
+    coarse::Restriction restriction(space.aggregates, 1);
+    step(number, "restriction", [&] { restriction.apply(restricted, coarse::Aggregates::both(*noise)); });
     noise.emplace(std::move(restricted));
     above = std::make_unique<coarse::CoarseOperator>(space.matrices, 1);
   }
@@ -323,9 +339,10 @@ void Multigrid::verify(double mass) {
     const FullField prolonged(m.lattice(), m.components(), n), image(m.lattice(), m.components(), n);
     FullField c = aggregates.coarse_field(n);
     const FullField product = aggregates.coarse_field(n), expected = aggregates.coarse_field(n);
-    aggregates.restrict(c, coarse::Aggregates::both(*noise));  // coarse vectors of chance
+    coarse::Restriction restriction(aggregates, n);
+    restriction.apply(c, coarse::Aggregates::both(*noise));  // coarse vectors of chance
     aggregates.prolong(coarse::Aggregates::both(prolonged), c);
-    aggregates.restrict(product, coarse::Aggregates::both(prolonged));
+    restriction.apply(product, coarse::Aggregates::both(prolonged));
     subtract(product, c);
     const auto keep_larger = [](double& largest, double value) {
       if (!(value <= largest)) largest = value;  // NaN too
@@ -335,7 +352,7 @@ void Multigrid::verify(double mass) {
     submit_together([&] {
       for (const int parity : {0, 1}) m.times_m(image.of(parity), prolonged, 1);
     });
-    aggregates.restrict(expected, coarse::Aggregates::both(image));
+    restriction.apply(expected, coarse::Aggregates::both(image));
     auto operation = std::make_unique<coarse::CoarseOperator>(space->matrices, n);
     for (const int parity : {0, 1}) operation->times_m(product.of(parity), c, 1);
     subtract(product, expected);
@@ -417,6 +434,7 @@ MultigridCycle::MultigridCycle(LinearOperator& system, const Multigrid& multigri
       aggregates_(multigrid.space(level).aggregates),
       level_(level),
       own_(own),
+      restriction_(aggregates_, system.vectors()),
       coarse_(multigrid.space(level).matrices, system.vectors(),
               multigrid.settings().half_matrices ? coarse::CoarseOperator::Stored::narrow : coarse::CoarseOperator::Stored::wide),
       next_(level + 2 < multigrid.levels() ? std::unique_ptr<MultigridCycle>(new MultigridCycle(coarse_, multigrid, level + 1, &coarse_))
@@ -467,7 +485,7 @@ void MultigridCycle::apply(const Field& out, const Field& in, const runtime::Gua
       own_->times_own(residual_, in, within);
       right_hand_side = &residual_;
     }
-    aggregates_.restrict(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
+    restriction_.apply(coarse_residual_, coarse::Aggregates::one(*right_hand_side), within);
   });
   step(level_, "even-odd of the next level", [&] { coarse_.prepare(coarse_rhs_, coarse_residual_, within); });
   step(level_ + 1, "solver", [&] {

@@ -1,6 +1,7 @@
 #pragma once
 // Adaptive multigrid as a preconditioner, on the task graph.
 #include "codelets/coarse/dense_inverse.hpp"
+#include "codelets/coarse/restriction.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/multigrid/choice.hpp"
 #include "solvers/multigrid/smoother.hpp"
@@ -44,7 +45,7 @@ class Multigrid {
 
   /// Between level `level` and the next.
   struct Space {
-    Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors);
+    Space(const LatticePointer& fine, int components, const Coord& aggregate, int null_vectors, coarse::NextLevel next);
     coarse::Aggregates aggregates;
     coarse::CoarseMatrices matrices;
     std::vector<Field> test;                        ///< the null vectors on solved sites before orthonormalisation, as P holds them
@@ -129,6 +130,7 @@ class MultigridCycle {
   const coarse::Aggregates& aggregates_;
   int level_;
   coarse::CoarseOperator* own_;
+  mutable coarse::Restriction restriction_;
   mutable coarse::CoarseOperator coarse_;
   std::unique_ptr<MultigridCycle> next_;     ///< none above the coarsest level
   std::optional<FixedSteps> coarse_solver_;  ///< where there is no inverse

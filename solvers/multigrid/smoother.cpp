@@ -1,6 +1,7 @@
 #include "solvers/multigrid/smoother.hpp"
 
 #include "codelets/field/norms.hpp"
+#include "codelets/lattice/placement.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@ namespace {
 
 /// sum_v Re <a_v, b_v>.
 double product(const Field& a, const Field& b) {
-  const runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()), 2 * a.vectors());
+  const runtime::PartialSums sums = partial_sums_on(*a.lattice(), 2 * a.vectors());
   blas::submit<blas::Dot>({&b, &a}, {}, {}, &sums);
   const std::vector<double> values = runtime::values_of(sums, 2 * a.vectors());
   double sum = 0;

@@ -3,6 +3,7 @@
 #include "codelets/actions/clover/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
 #include "codelets/coarse/dense_inverse.hpp"
+#include "codelets/coarse/restriction.hpp"
 #include "codelets/field/blas.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/battery/support.hpp"
@@ -154,7 +155,8 @@ struct Computed {
 
 /// coarse_in, fine_in: n of each.
 Computed compute(const Problem& problem, const Coord& blocks, Precision precision, const std::vector<CoarseVector>& coarse_in,
-                 const std::vector<HostField>& fine_in, const std::string& policy = "static") {
+                 const std::vector<HostField>& fine_in, const std::string& policy = "static",
+                 coarse::NextLevel next = coarse::NextLevel::cut) {
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
   const int n = static_cast<int>(coarse_in.size()), count = static_cast<int>(problem.noise.size()),
             at_once = coarse::null_vectors_at_once(count);
@@ -163,7 +165,8 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   const auto prepared = action->in_precision(
       decomposition,
       {.precision = precision, .link_reals = problem.link_reals, .speed = {.measure = false}, .unit = coarse::unit_of(problem.aggregate)});
-  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, count);
+  const coarse::Aggregates aggregates(prepared->lattice(), spinor_components, problem.aggregate, count, next);
+  CHECK(aggregates.coarse()->block_count() == (next == coarse::NextLevel::whole ? 1 : decomposition.count()));
   std::vector<HostField> noise;
   for (const reference::Field& field : problem.noise) noise.push_back(battery::to_host(field));
   const auto parts_of = [&](std::vector<HostField>& host) {  // as the null vectors lie in fields
@@ -221,13 +224,15 @@ Computed compute(const Problem& problem, const Coord& blocks, Precision precisio
   operation.reconstruct(half.even, image, c.odd);
   result.reconstructed = stored(half);
   for (const int parity : {0, 1}) transfer::load(fine.of(parity), fine_in);
-  aggregates.restrict(image, coarse::Aggregates::both(fine));
+  coarse::Restriction restriction(aggregates, n);
+  restriction.apply(image, coarse::Aggregates::both(fine));
   result.restricted = stored(image);
-  aggregates.restrict(image, {nullptr, &fine.odd});
+  restriction.apply(image, {nullptr, &fine.odd});
   result.restricted_odd = stored(image);
   const FullField triangle = aggregates.coarse_field(at_once);
+  coarse::Restriction of_null_vectors(aggregates, at_once);
   for (std::size_t part = 0; part < before.size(); ++part) {
-    aggregates.restrict_null_vectors(triangle, before[part], static_cast<int>(part));
+    of_null_vectors.null_vectors(triangle, before[part], static_cast<int>(part));
     const std::vector<CoarseVector> of_part = stored(triangle);
     result.of_null_vectors.insert(result.of_null_vectors.end(), of_part.begin(), of_part.end());
   }
@@ -362,6 +367,8 @@ void check_bits(const Problem& problem, const std::vector<Coord>& cuts) {
     for (const Coord& blocks : cuts) {
       check(compute(problem, blocks, precision, c, fine), 0);
       check(compute(problem, blocks, precision, c, fine, "dmdas"), 0);
+      for (const char* policy : {"static", "dmdas"})
+        check(compute(problem, blocks, precision, c, fine, policy, coarse::NextLevel::whole), 0);
     }
     battery::for_architectures([&] { check(compute(problem, {1, 1, 1, 2}, precision, c, fine), 0); });
   }

@@ -112,17 +112,22 @@ TEST_CASE("multigrid has the same bits for every cut, policy, number of workers 
     bool dense;
     std::vector<Coord> cuts;
     bool half_matrices = false;
+    int levels = 2;
   };
   for (const Case& of : {Case{Precision::double_, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
                          Case{Precision::single, {2, 2, 2, 2}, false, {{1, 1, 1, 2}, {2, 1, 1, 2}, {1, 1, 2, 4}}},
                          Case{Precision::double_, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}},
                          Case{Precision::single, {4, 4, 4, 4}, true, {{1, 1, 1, 2}, {1, 2, 2, 2}}},
-                         Case{Precision::single, {2, 2, 2, 2}, false, {{2, 1, 1, 2}}, true}}) {
+                         Case{Precision::single, {2, 2, 2, 2}, false, {{2, 1, 1, 2}}, true},
+                         // The second level is whole where blocks have one site of it along a direction.
+                         Case{Precision::double_, {2, 2, 2, 2}, true, {{1, 1, 1, 2}, {1, 1, 1, 4}}, false, 3},
+                         Case{Precision::single, {2, 2, 2, 2}, true, {{1, 1, 2, 4}}, true, 3}}) {
     SolverSettings settings = multigrid(of.precision, of.aggregate, 8);
     settings.multigrid->setup_steps = 10;
     settings.multigrid->setup_cycles = 1;
     settings.multigrid->coarse_steps = 8;
     settings.multigrid->half_matrices = of.half_matrices;
+    settings.multigrid->levels = of.levels;
     settings.tolerance = 1e-4;
     CHECK(has_dense_inverse(*settings.multigrid, configuration().extents) == of.dense);
     battery::SolveCase c;
@@ -176,7 +181,8 @@ TEST_CASE("right-hand sides that multigrid solves together have the bits of thei
 TEST_CASE("multigrid serves clover and twisted mass") {
   const HostField source = battery::to_host(reference::random_field(configuration().extents, 4, seed + 3));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  for (const clover::Parameters& term : {clover::Parameters{.csw = 1.5}, clover::Parameters{.mu = 0.05, .mass_is_mu = true}}) {
+  for (const clover::Parameters& term :
+       {clover::Parameters{.csw = 1.5}, clover::Parameters{.mu = 0.05, .mass_is_mu = true}, clover::Parameters{.csw = 1.5, .mu = 0.05}}) {
     const clover::Action action(configuration(), {.kappa = term.csw != 0 ? 0.133 : 0.155}, term);
     const runtime::Decomposition decomposition(configuration().extents, {1, 1, 1, 1}, 1);
     Solver solver(decomposition, action, multigrid(Precision::single)),
@@ -264,6 +270,26 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
   const battery::SolveOutcome outcome = solve(settings, light, source);
   CHECK(outcome.result.converged());
   CHECK(residual_of(light, source, outcome.solution) < 1.01e-10);
+}
+
+TEST_CASE("levels of few sites are whole where blocks cut their aggregates, or messages are slow") {
+  const MultigridSettings settings = completed(MultigridSettings{}, {32, 32, 32, 64});  // 8^3 x 16, 4^3 x 8 and 2^3 x 4 sites
+  const auto first = [&](const Coord& blocks, bool slow = false) {
+    const runtime::Decomposition cut({32, 32, 32, 64}, blocks, 1);
+    check_multigrid(settings, cut, Precision::single, Schur::asymmetric);
+    return first_whole_level(settings, cut, slow);
+  };
+  CHECK(first({1, 1, 1, 1}) == 4);
+  CHECK(first({1, 1, 1, 1}, true) == 4);
+  CHECK(first({1, 2, 2, 4}) == 4);
+  CHECK(first({1, 2, 2, 4}, true) == 2);
+  CHECK(first({1, 2, 2, 8}) == 2);
+  CHECK(first({2, 4, 4, 8}) == 2);
+  CHECK(least_unit(settings, {32, 32, 32, 64}) == Coord{16, 8, 8, 8});
+  CHECK(whole_unit(settings, {32, 32, 32, 64}) == Coord{32, 16, 16, 16});
+  // A second level of 8192 sites may not be whole.
+  CHECK_THROWS_AS(first({1, 1, 1, 16}), Error);
+  CHECK(least_unit(completed(MultigridSettings{}, {64, 64, 64, 128}), {64, 64, 64, 128}) == Coord{32, 16, 16, 16});
 }
 
 TEST_CASE("where multigrid stalls BiCGStab goes on, or the solve ends with that") {

@@ -99,14 +99,17 @@ TEST_CASE("multigrid on a GPU has the CPU's bits") {
       const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
       CHECK(expected.result.converged());
       c.gpus = 1;
-      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}}) {
-        c.blocks = blocks;
-        battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
+      std::vector<Coord> cuts{{1, 1, 1, 1}, {1, 1, 1, 2}};
+      if (levels != 2 && aggregate[3] == 2) cuts.push_back({1, 1, 1, 4});  // the second level is whole
+      for (const int gpus : {1, 2}) {
+        if (static_cast<int>(runtime::gpus().size()) < gpus) continue;
+        c.gpus = gpus;
+        for (const Coord& blocks : cuts) {
+          if (volume(blocks) < gpus) continue;
+          c.blocks = blocks;
+          battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
+        }
       }
-      if (runtime::gpus().size() < 2) continue;
-      c.gpus = 2;
-      c.blocks = {1, 1, 1, 2};
-      battery::check_same_bits(battery::solve_once(c, gauge, parameters, source), expected);
     }
 }
 

@@ -95,8 +95,13 @@ TEST_CASE("fewer levels of multigrid let more workers own blocks, and the most o
   CHECK(levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 1, 8) == 3);
   CHECK(levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 2, 8) == 2);
   CHECK(!levels_for_more_owners(solver, lattice, {32, 16, 16, 16}, 4, 8));
-  CHECK(fewer_levels(solver, lattice, [](const Coord& whole) { return whole[0] <= 8; }) == 2);
-  CHECK(!fewer_levels(solver, lattice, [](const Coord&) { return false; }));
+  CHECK(fewer_levels(solver, lattice, [&](const SolverSettings& fewer) { return whole_units(fewer, lattice)[0] <= 8; }) == 2);
+  CHECK(!fewer_levels(solver, lattice, [](const SolverSettings&) { return false; }));
+  // With levels of few sites whole on every rank: 8^3 x 16 sites of the second level are too many.
+  CHECK(least_units(solver, lattice) == Coord{16, 8, 8, 8});
+  CHECK(least_units(solver, {16, 16, 16, 32}) == Coord{8, 4, 4, 4});
+  solver.multigrid->levels = 2;
+  CHECK(least_units(solver, lattice) == whole_units(solver, lattice));
 }
 
 }  // namespace rank_plan_test

@@ -163,7 +163,7 @@ SiteMatrices::SiteMatrices(const LatticePointer& lattice, const HostTerm& term, 
   lattice->require_part("clover::SiteMatrices", term.reals.box(), 0);
   for (const std::size_t parity : {0, 1}) {
     const bool has_inverse = inverse_[parity].has_value();
-    const runtime::PartialSums sums(static_cast<int>(lattice->local_blocks().size()), 1);
+    const runtime::PartialSums sums = partial_sums_on(*lattice, 1);
     for (const int b : lattice->local_blocks()) {
       auto task = runtime::blank<PackTask>();
       task.block = &lattice->block(b);

@@ -137,7 +137,7 @@ std::vector<std::vector<double>> Walls::midpoint(const FullField& x) {
     std::vector<double> total(static_cast<std::size_t>(times * n), 0);
     for (const int parity : {0, 1}) {
       submit_walls(q.of(parity), x.of(parity), upper, lower, false);
-      const runtime::PartialSums sums(static_cast<int>(four_->local_blocks().size()), times * n);
+      const runtime::PartialSums sums = partial_sums_on(*four_, times * n);
       for (const int b : four_->local_blocks())
         runtime::submit(norms_codelet, NormTask{&four_->block(b), parity, n, times, four_->chunked() ? 1 : 0},
                         {runtime::out(sums.task(four_->decomposition().local_index(b))), runtime::in(q.of(parity).block(b))},
