@@ -16,9 +16,8 @@ namespace quarkstar {
 namespace {
 
 constexpr int most_levels = 4;
-/// Sites of a level that may be whole on every rank because it must be, and of one that is because that is faster: a product on them takes
-/// a GPU no longer than an exchange of faces between hosts, 0.1 ms (docs/results/2026-12-01-multigrid-3.md).
-constexpr std::int64_t most_whole_sites = 4096, faster_whole_sites = 1024;
+/// Sites of a level that may be whole on every rank: a product with its matrices then takes a GPU 0.2 ms.
+constexpr std::int64_t most_whole_sites = 4096;
 
 /// Sites along a direction of the aggregates of a level below the finest: the first extent of which there is an even number in so many; 3
 /// where there is none of these.
@@ -133,16 +132,12 @@ Coord least_unit(const MultigridSettings& settings, const Coord& lattice) {
   return unit_of_level(settings, lattice, level);
 }
 
-int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition, bool slow_messages) {
-  if (decomposition.count() == 1) return settings.levels;
+int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition) {
   runtime::Decomposition of_level = decomposition;
-  for (int level = 1; level < settings.levels; ++level) {
+  for (int level = 1; level + 1 < settings.levels; ++level) {
     of_level = coarse::coarse_decomposition(of_level, aggregate_of(settings, decomposition.lattice(), level - 1));
-    const std::int64_t sites = volume(of_level.lattice());
-    const bool coarsest = level + 1 == settings.levels;
-    const bool must = !coarsest && !coarse::has_whole_aggregates(of_level, aggregate_of(settings, decomposition.lattice(), level));
-    if ((must && sites <= most_whole_sites) || (slow_messages && sites <= faster_whole_sites)) return level;
-    if (must) break;  // which is refused elsewhere
+    if (coarse::has_whole_aggregates(of_level, aggregate_of(settings, decomposition.lattice(), level))) continue;
+    return volume(of_level.lattice()) <= most_whole_sites ? level : settings.levels;  // which is refused elsewhere
   }
   return settings.levels;
 }

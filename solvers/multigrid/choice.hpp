@@ -30,10 +30,9 @@ bool has_dense_inverse(const MultigridSettings& settings, const Coord& lattice);
 Coord whole_unit(const MultigridSettings& settings, const Coord& lattice);
 /// Of which every block must have a whole number: levels of few sites may be whole on every rank.
 Coord least_unit(const MultigridSettings& settings, const Coord& lattice);
-/// The first level that is whole on every rank (coarse::NextLevel), as those below it are; the number of levels where none is. One that
-/// blocks have no whole aggregates of must be, and may be if it has few sites. With slow messages one with very few sites is, because what
-/// others would do of it takes less time than the faces. No bit depends on it.
-int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition, bool slow_messages = false);
+/// The first level that is whole on every rank (coarse::NextLevel), as those below it are: one whose blocks would have no whole aggregates,
+/// if it has few sites. The number of levels where there is none. No bit depends on it.
+int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition);
 
 /// Throws Error(input) naming the parameter for settings with which there is no multigrid on any lattice: numbers of null vectors, levels
 /// or steps, fields in half precision, the symmetric Schur complement. Aggregates and levels may be left open.

@@ -7,9 +7,7 @@
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
-#include "runtime/mpi/host_groups.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
@@ -44,15 +42,6 @@ double norm2(const Field& field) {
 double ratio(const Field& a, const Field& b) { return std::sqrt(norm2(a) / norm2(b)); }
 double ratio(const FullField& a, const FullField& b) { return std::sqrt((norm2(a.even) + norm2(a.odd)) / (norm2(b.even) + norm2(b.odd))); }
 
-/// Whether GPUs own everything and some of their messages pass through hosts: an exchange then takes as long as a product on some hundred
-/// coarse sites. The same on all ranks.
-bool messages_are_slow(const runtime::Decomposition& cut) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  if (!cut.is_distributed() || runtime::simulate::active) return false;
-  const bool of_gpu = cut.first_owner() < runtime::Session::current().gpu_count();
-  return !job.any(!of_gpu) && runtime::mpi::host_groups(job).count > 1;
-}
-
 /// to -= from.
 void subtract(const FullField& to, const FullField& from) {
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&to.of(parity), &from.of(parity)}, {-1.0});
@@ -72,7 +61,7 @@ Multigrid::Space::Space(const LatticePointer& fine, int components, const Coord&
 Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, double mass, StepWatch* watch)
     : fine_(fine), settings_(settings), watch_(watch) {
   const runtime::Decomposition& cut = fine.lattice()->decomposition();
-  const int whole = first_whole_level(settings, cut, messages_are_slow(cut));
+  const int whole = first_whole_level(settings, cut);
   for (int level = 0; level + 1 < settings.levels; ++level) {
     const LatticePointer& lattice = level == 0 ? fine.lattice() : spaces_.back()->aggregates.coarse();
     const int components = level == 0 ? spinor_components : spaces_.back()->aggregates.components();

@@ -272,17 +272,15 @@ TEST_CASE("the solver multigrid chooses its aggregates by the lattice") {
   CHECK(residual_of(light, source, outcome.solution) < 1.01e-10);
 }
 
-TEST_CASE("levels of few sites are whole where blocks cut their aggregates, or messages are slow") {
+TEST_CASE("levels of few sites are whole where blocks cut their aggregates") {
   const MultigridSettings settings = completed(MultigridSettings{}, {32, 32, 32, 64});  // 8^3 x 16, 4^3 x 8 and 2^3 x 4 sites
-  const auto first = [&](const Coord& blocks, bool slow = false) {
+  const auto first = [&](const Coord& blocks) {
     const runtime::Decomposition cut({32, 32, 32, 64}, blocks, 1);
     check_multigrid(settings, cut, Precision::single, Schur::asymmetric);
-    return first_whole_level(settings, cut, slow);
+    return first_whole_level(settings, cut);
   };
   CHECK(first({1, 1, 1, 1}) == 4);
-  CHECK(first({1, 1, 1, 1}, true) == 4);
   CHECK(first({1, 2, 2, 4}) == 4);
-  CHECK(first({1, 2, 2, 4}, true) == 2);
   CHECK(first({1, 2, 2, 8}) == 2);
   CHECK(first({2, 4, 4, 8}) == 2);
   CHECK(least_unit(settings, {32, 32, 32, 64}) == Coord{16, 8, 8, 8});
