@@ -1,5 +1,6 @@
 #include "apps/simulation/replay.hpp"
 
+#include "runtime/graph/batch.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/early_copy.hpp"
 #include "runtime/system/clock.hpp"
@@ -48,6 +49,13 @@ struct Users {
   std::vector<int> writers, readers;
 };
 
+using Tasks = std::vector<ReplayGraph::Task>::const_iterator;
+
+/// Behind the tasks that are one batch with this one.
+Tasks end_of_batch(Tasks task, Tasks end) {
+  return std::find_if(task + 1, end, [&](const ReplayGraph::Task& other) { return task->batch < 0 || other.batch != task->batch; });
+}
+
 void add(std::vector<int>& owners, int owner) {
   if (std::find(owners.begin(), owners.end(), owner) == owners.end()) owners.push_back(owner);
 }
@@ -75,6 +83,7 @@ ReplayGraph read_graph(const std::string& path) {
                              one.at("bytes"),
                              one.value("urgent", false),
                              one.value("refresh", false),
+                             one.value("batch", -1),
                              {}};
       for (const auto& use : one.at("data")) task.data.emplace_back(use.at(0).get<std::size_t>(), use.at(1).get<std::string>());
       const auto refuse = [&](const std::string& what) {
@@ -112,14 +121,19 @@ ReplayGraph in_groups(const ReplayGraph& graph, int groups, double volume) {
       if (own) all.data.push_back(all.data[number]);
     }
   const int owners = owners_of(graph);
-  for (const ReplayGraph::Task& task : graph.tasks) {
-    const bool grows = std::any_of(task.data.begin(), task.data.end(), [&](const auto& use) { return graph.data[use.first] > small; });
-    for (std::size_t group = 0; group < numbers.size(); ++group) {
-      ReplayGraph::Task& copy = all.tasks.emplace_back(task);
-      copy.owner += static_cast<int>(group) * owners;
-      if (grows) copy.flops *= volume, copy.bytes *= volume;
-      for (auto& [number, mode] : copy.data) number = numbers[group][number];
-    }
+  for (auto begin = graph.tasks.begin(); begin != graph.tasks.end();) {
+    const auto end = end_of_batch(begin, graph.tasks.end());
+    for (std::size_t group = 0; group < numbers.size(); ++group)
+      for (auto task = begin; task != end; ++task) {
+        const bool grows =
+            std::any_of(task->data.begin(), task->data.end(), [&](const auto& use) { return graph.data[use.first] > small; });
+        ReplayGraph::Task& copy = all.tasks.emplace_back(*task);
+        copy.owner += static_cast<int>(group) * owners;
+        if (copy.batch >= 0) copy.batch = copy.batch * groups + static_cast<int>(group);
+        if (grows) copy.flops *= volume, copy.bytes *= volume;
+        for (auto& [number, mode] : copy.data) number = numbers[group][number];
+      }
+    begin = end;
   }
   return all;
 }
@@ -153,7 +167,7 @@ Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
   runtime::WorkerProfile profile(session);
   profile.restart();
   const double begin = runtime::now_us();
-  for (const ReplayGraph::Task& task : graph.tasks) {
+  const auto submit_task = [&](const ReplayGraph::Task& task) {
     std::vector<Access> accesses;
     for (const auto& [number, mode] : task.data) accesses.push_back({&data[number], mode_of(mode)});
     submit(task.codelet, accesses, {task.flops, task.bytes},
@@ -161,6 +175,16 @@ Replayed replay(const ReplayGraph& graph, runtime::Session& session) {
             .block = task.block,
             .urgent = task.urgent,
             .role = task.refresh ? runtime::Role::refresh : runtime::Role::work});
+  };
+  for (auto task = graph.tasks.begin(); task != graph.tasks.end();) {
+    const auto next = end_of_batch(task, graph.tasks.end());
+    std::optional<runtime::Batch> batch;
+    // What lets several owners' tasks be one (who writes apart from whom, which steps all take) is not in the file.
+    if (task->batch >= 0 && std::all_of(task, next, [&](const ReplayGraph::Task& other) { return other.owner == task->owner; }))
+      batch.emplace();
+    std::for_each(task, next, submit_task);
+    if (batch) batch->submit();
+    task = next;
   }
   session.wait_all();
   const double end = runtime::now_us();

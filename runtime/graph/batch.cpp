@@ -26,6 +26,7 @@ namespace quarkstar::runtime {
 namespace {
 
 thread_local Batch* collecting = nullptr;
+thread_local int begun = 0;
 
 /// The codelet's, under which what such tasks cost is remembered.
 constexpr const char* fused_name = "fused";
@@ -160,10 +161,13 @@ bool has_messages(const std::vector<Batch::Part>& parts) {
 }
 
 // Messages through the host have their places among the tasks, which then cannot wait in a list.
-Batch::Batch() : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())) {
+Batch::Batch()
+    : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())),
+      number_(begun) {
   if (collecting != nullptr)
     throw Error(ErrorKind::internal, "Batch", "another batch of this thread is collecting tasks", "submit that one first");
   collecting = this;
+  ++begun;
 }
 
 Batch::~Batch() {

@@ -61,10 +61,13 @@ class Batch {
 
   /// The batch that is collecting, or nullptr.
   static Batch* current();
+  /// Which one it is of those of this thread, from 0.
+  int number() const { return number_; }
 
  private:
   bool can_fuse() const;
   bool waits_;
+  int number_;
   std::vector<Part> parts_;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/observe/task_graph.hpp"
 
+#include "runtime/graph/batch.hpp"
 #include "runtime/system/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +20,10 @@ void append(std::vector<int>& list, const std::vector<int>& more) { list.insert(
 }  // namespace
 
 void TaskGraph::add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet,
-                    const Placement& placement) {
+                    const Placement& placement, int batch) {
   const int number = static_cast<int>(tasks_.size());
   const bool refresh = placement.role == Role::refresh || placement.role == Role::refresh_step;
-  Task task{cost, on_cpu, on_cuda, {}, codelet, placement.owner, placement.block, placement.urgent, refresh};
+  Task task{cost, on_cpu, on_cuda, {}, codelet, placement.owner, placement.block, placement.urgent, refresh, batch};
   for (const Use& use : uses) {
     State& state = states_[use.data];
     if (state.number < 0) {
@@ -73,7 +74,8 @@ void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<co
   std::vector<TaskGraph::Use> uses;
   for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart, access.handle->bytes()});
   const bool on_cpu = codelet.cpu() != nullptr && !only_on_gpus(codelet, placement);
-  recording->graph_.add(cost, on_cpu, codelet.cuda() != nullptr, uses, codelet.name(), placement);
+  recording->graph_.add(cost, on_cpu, codelet.cuda() != nullptr, uses, codelet.name(), placement,
+                        Batch::current() != nullptr ? Batch::current()->number() : -1);
 }
 
 namespace {
@@ -100,11 +102,12 @@ std::string json_of(const TaskGraph& graph) {
     std::vector<std::string> data;
     for (const auto& [of_data, mode] : task.uses) data.push_back(fmt::format("[{},\"{}\"]", of_data, name_of(mode)));
     text += fmt::format(
-        "{}{{\"id\":{},\"codelet\":\"{}\",\"owner\":{},\"block\":{},\"flops\":{:.0f},\"bytes\":{:.0f},\"urgent\":{},\"refresh\":{},\"cpu\":"
+        "{}{{\"id\":{},\"codelet\":\"{}\",\"owner\":{},\"block\":{},\"batch\":{},\"flops\":{:.0f},\"bytes\":{:.0f},\"urgent\":{},"
+        "\"refresh\":{},\"cpu\":"
         "{},"
         "\"cuda\":{},\"after\":[{}],\"data\":[{}]}}",
-        number == 0 ? "" : ",\n", number, task.codelet, task.owner, task.block, task.cost.flops, task.cost.bytes, task.urgent, task.refresh,
-        task.on_cpu, task.on_cuda, fmt::join(task.after, ","), fmt::join(data, ","));
+        number == 0 ? "" : ",\n", number, task.codelet, task.owner, task.block, task.batch, task.cost.flops, task.cost.bytes, task.urgent,
+        task.refresh, task.on_cpu, task.on_cuda, fmt::join(task.after, ","), fmt::join(data, ","));
     ++number;
   }
   text += "\n],\"data\":[\n";

@@ -21,6 +21,7 @@ class TaskGraph {
     std::string_view codelet = {};                        ///< its name, which outlives the graph; empty: of no codelet
     int owner = 0, block = -1;                            ///< as Placement has them
     bool urgent = false, refresh = false;                 ///< its role is one of a refresh, which works where one is due
+    int batch = -1;                                       ///< number of the Batch that it is a part of; -1: of none
     std::vector<std::pair<int, Access::Mode>> uses = {};  ///< numbers of data, in the order of first use, and how they are used
   };
 
@@ -34,7 +35,7 @@ class TaskGraph {
 
   /// One more task. It waits for the latest writers of what it reads, and for the latest writers and readers of what it writes.
   void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet = {},
-           const Placement& placement = {});
+           const Placement& placement = {}, int batch = -1);
 
   /// The data have gone: what is used at their address from now on are others.
   void forget(const void* data) { states_.erase(data); }
@@ -96,8 +97,8 @@ class GraphRecording {
 };
 
 /// Writes a graph: as DOT, a node for each task, where the name of the file ends in .dot, else as JSON: `tasks` (`id`, `codelet`, `owner`,
-/// `block`, `flops`, `bytes`, `urgent`, `refresh`, `cpu`, `cuda`, `after`: ids of those that it waits for, `data`: pairs of number and in,
-/// out or inout) and `data` (`id`, `bytes`). Throws Error(environment) when the file cannot be written.
+/// `block`, `batch`, `flops`, `bytes`, `urgent`, `refresh`, `cpu`, `cuda`, `after`: ids of those that it waits for, `data`: pairs of number
+/// and in, out or inout) and `data` (`id`, `bytes`). Throws Error(environment) when the file cannot be written.
 void write_task_graph(const TaskGraph& graph, const std::string& path);
 
 }  // namespace quarkstar::runtime

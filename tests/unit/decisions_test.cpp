@@ -1,6 +1,7 @@
 // The graph of what was submitted against the order of data accesses, its files, and the log of what a policy decided.
 #include "runtime/observe/decisions.hpp"
 
+#include "runtime/graph/batch.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "tests/unit/runtime_support.hpp"
 #include "tests/unit/temporary_path.hpp"
@@ -134,6 +135,28 @@ TEST_CASE("the graph's file has every task, and the dependencies of the order in
   }
   CHECK(nodes == program.size());
   CHECK(arrows == edges);
+}
+
+TEST_CASE("tasks of the graph have the number of their batch") {
+  const Session session(options(1));
+  const std::vector<Handle> data = zeros(1);
+  const GraphRecording recording;
+  Script script;
+  const auto submit_two = [&] {
+    for (int i = 0; i < 2; ++i) script.submit([](Call&) {}, {inout(data[0])});
+  };
+  submit_two();
+  for (int batch = 0; batch < 2; ++batch) {
+    Batch collecting;
+    submit_two();
+    collecting.submit();
+  }
+  std::vector<int> batches;
+  for (const TaskGraph::Task& task : recording.graph().tasks()) batches.push_back(task.batch);
+  REQUIRE(batches.size() == 6);
+  const int first = batches[2];
+  CHECK(first >= 0);
+  CHECK(batches == std::vector<int>{-1, -1, first, first, first + 1, first + 1});
 }
 
 TEST_CASE("data that have gone leave no dependency to what comes at their address") {
