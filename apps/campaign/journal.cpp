@@ -18,6 +18,7 @@
 #include <functional>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 namespace quarkstar::app::campaign {
 namespace {
@@ -124,6 +125,7 @@ Journal::Journal(const std::string& path, Mode mode) : path_(path) {
     if (mode == Mode::write) lines_ = std::make_unique<JsonLines>(path, kind_of_journal, keep);
     else JsonLines::read(path, kind_of_journal, keep);
   });
+  if (lines_ && !job.is_distributed()) writer_ = std::make_unique<BackgroundWriter>();
   text = job.broadcast(text);
   if (!job.is_root()) for_lines(text, [this](const Json& line) { take(line); });
 }
@@ -157,9 +159,21 @@ void Journal::take(const Json& line) {
 
 void Journal::append(const Json& line) {
   runtime::mpi::Job::current().on_root([&] {
-    if (lines_) lines_->append(line);
+    if (writer_) writer_->add([this, line] { lines_->append(line); });
+    else if (lines_) lines_->append(line);
   });
   take(line);
+}
+
+void Journal::write_before(std::function<void()> write) {
+  runtime::mpi::Job::current().on_root([&] {
+    if (writer_) writer_->add(std::move(write));
+    else write();
+  });
+}
+
+void Journal::flush() {
+  if (writer_) writer_->wait();
 }
 
 void Journal::forget_failures(const Row& row) {

@@ -1,8 +1,10 @@
 #pragma once
 // What of a campaign is done, and with which settings.
+#include "apps/campaign/background_writer.hpp"
 #include "apps/campaign/campaign.hpp"
 #include "apps/run/json_lines.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,13 +13,16 @@
 
 namespace quarkstar::app::campaign {
 
-/// Of all ranks alike: the root reads and writes the file. All calls but the const ones are collective.
+/// Of all ranks alike: the root reads and writes the file. All calls but the const ones and flush() are collective. What is noted counts at
+/// once; without other ranks, which would have to agree on what fails, it is written in the background, in its order.
 class Journal {
  public:
   /// Whether this program will write. Then no other may.
   enum class Mode { look, write };
   /// Throws what JsonLines does.
   Journal(const std::string& path, Mode mode);
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
 
   /// Throws Error(input) naming a quark's or a hadron's setting that is not the one with which its rows were computed, and both values; of
   /// a quark also with which rows of hadrons were, be they in the campaign or not. Also for a name that was a hadron's and is a quark's, or
@@ -39,6 +44,11 @@ class Journal {
   void note_failed(const Row& failed, const std::string& reason);
   /// A device has failed, and the campaign goes on without it: for the reader of the file.
   void note_lost(const std::string& device, const std::string& reason);
+
+  /// On the root: writes something before whatever is noted after this.
+  void write_before(std::function<void()> write);
+  /// Until all is on disk. Throws what writing has thrown, every time. Not for the destructor alone, which keeps errors to itself.
+  void flush();
 
   bool is_done(const Row& row) const { return done_.contains(row); }
   /// What is done of a configuration, quarks and sources that the campaign no longer has among it.
@@ -66,7 +76,8 @@ class Journal {
   bool binds(const std::string& name) const;
 
   std::string path_;
-  std::unique_ptr<JsonLines> lines_;  ///< on the root, where it writes
+  std::unique_ptr<JsonLines> lines_;          ///< on the root, where it writes
+  std::unique_ptr<BackgroundWriter> writer_;  ///< with it, on one rank; ends before it
   std::optional<Coord> lattice_;
   std::string version_;                    ///< version_line() of the program that was the last to compute rows
   std::map<std::string, Known> settings_;  ///< by quark or hadron

@@ -5,6 +5,7 @@
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/gauge_io.hpp"
+#include "apps/run/hdf5_file.hpp"
 #include "apps/run/link_loader.hpp"
 #include "apps/run/null_vector_files.hpp"
 #include "apps/run/outputs.hpp"
@@ -63,9 +64,11 @@ class CampaignRun {
       else help();
     } catch (...) {
       tell_time();
+      journal_.flush();  // where that fails, this is what is told
       throw;
     }
     tell_time();
+    journal_.flush();
   }
 
  private:
@@ -160,7 +163,10 @@ class CampaignRun {
     Job::current().on_root([&] {
       for (const Configuration& configuration : configurations)
         if (!is_missing(configuration))
-          for (const std::string& folder : null_vectors_behind(campaign_, configuration)) remove_null_vectors(folder);
+          for (const std::string& folder : null_vectors_behind(campaign_, configuration)) {
+            journal_.flush();  // rows that are lost would be solved again without them
+            remove_null_vectors(folder);
+          }
     });
   }
 
@@ -168,7 +174,9 @@ class CampaignRun {
   void begin_results(const Configuration& configuration) {
     results_ = {};
     Job::current().on_root([&] {
-      if (!journal_.rows_of(configuration.name).empty()) results_ = read_results(campaign_.file_of(configuration));
+      if (journal_.rows_of(configuration.name).empty()) return;
+      journal_.flush();
+      results_ = read_results(campaign_.file_of(configuration));
     });
   }
 
@@ -410,10 +418,17 @@ class CampaignRun {
     Job::current().on_root([&] { results_.of_quarks[row.quark][row.source] = results(); });
   }
 
-  /// The rows that are done since the last time: results come first, then the journal's word that they are there.
+  /// The rows that are done since the last time, while others are solved for: results come first, then the journal's word that they are
+  /// there.
   void write(const Configuration& configuration) {
     if (unwritten_.empty()) return;
-    Job::current().on_root([&] { write_results(campaign_.file_of(configuration), configuration.name, results_); });
+    journal_.flush();  // what was written last; usually long ago
+    const auto results = std::make_shared<const ConfigurationResults>(results_);
+    const auto write = [results, file = campaign_.file_of(configuration), name = configuration.name] {
+      write_results(file, name, *results);
+    };
+    if (hdf5_is_thread_safe()) journal_.write_before(write);
+    else Job::current().on_root(write);
     for (const DoneRow& done : std::exchange(unwritten_, {})) journal_.note_done(done.row, done.seconds, done.by_helper);
   }
 

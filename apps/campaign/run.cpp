@@ -151,7 +151,10 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
                   "give the campaign another folder `out`");
   });
   // Before there is a device that may fail too.
-  if (!options.lost.empty() && !options.dry_run) journal.note_lost(options.lost.back().name, options.lost.back().reason);
+  if (!options.lost.empty() && !options.dry_run) {
+    journal.note_lost(options.lost.back().name, options.lost.back().reason);
+    journal.flush();
+  }
   CampaignPlan plan = plan_rows(campaign, journal, lattice);
   const auto tell_plan = [&] {
     if (job.is_root() && listener.planned) listener.planned(plan);

@@ -53,15 +53,15 @@ struct Outcome {
 };
 
 /// Computes the rows that are missing, one configuration after the other on one session, while the next configuration is read and checked
-/// on a thread of its own (one rank only). A row is in its configuration's file, and then in the journal, before the next one starts:
-/// whatever ends the program, the next start goes on there, with the same bits. A configuration that cannot be read, and a row of which a
-/// solve does not converge, fail, and the others go on. Under MPI all ranks call; the root writes. In the end averages and the report are
-/// written. Throws Error(input) for settings that are not those of rows that are done, what reading, solving and writing throw where it is
-/// no failure of a row, in the end Error naming the first failure if there were any, and Interrupted: where `watch` says so no further
-/// solve starts, and one that runs is given up after campaign.grace seconds. With a helper (helper.hpp) rows that this one has done are
-/// taken over where it is their turn. Where a device fails, and others like it are there, options.go_on_without is called, on any thread:
-/// the campaign should go on in a new program (rows at work are lost). As the helper of another campaign it computes rows from the last one
-/// back that are done in neither, one after the other, and writes no averages.
+/// on a thread of its own (one rank only). A row is written into its configuration's file, and then into the journal, while the next ones
+/// are solved for (on several ranks before): whatever ends the program, the next start goes on there, with the same bits. A configuration
+/// that cannot be read, and a row of which a solve does not converge, fail, and the others go on. Under MPI all ranks call; the root
+/// writes. In the end averages and the report are written. Throws Error(input) for settings that are not those of rows that are done, what
+/// reading, solving and writing throw where it is no failure of a row, in the end Error naming the first failure if there were any, and
+/// Interrupted: where `watch` says so no further solve starts, and one that runs is given up after campaign.grace seconds. With a helper
+/// (helper.hpp) rows that this one has done are taken over where it is their turn. Where a device fails, and others like it are there,
+/// options.go_on_without is called, on any thread: the campaign should go on in a new program (rows at work are lost). As the helper of
+/// another campaign it computes rows from the last one back that are done in neither, one after the other, and writes no averages.
 void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener);
 
 }  // namespace quarkstar::app::campaign

@@ -28,6 +28,11 @@ Hdf5Id open_existing(const std::string& file) {
 
 }  // namespace
 
+bool hdf5_is_thread_safe() {
+  hbool_t safe = false;
+  return H5is_library_threadsafe(&safe) >= 0 && safe;
+}
+
 Hdf5Id complex_type(hid_t real) {
   const std::size_t size = H5Tget_size(real);
   Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);

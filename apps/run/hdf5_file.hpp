@@ -32,6 +32,9 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
+/// Whether the library may be called by several threads at a time.
+bool hdf5_is_thread_safe();
+
 /// numpy's layout of a complex number: {r, i}.
 Hdf5Id complex_type(hid_t real);
 

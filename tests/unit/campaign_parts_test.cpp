@@ -1,5 +1,6 @@
 // Parts of campaigns alone: jackknife, effective masses, files of results, texts.
 #include "apps/campaign/averages.hpp"
+#include "apps/campaign/background_writer.hpp"
 #include "apps/campaign/campaign.hpp"
 #include "apps/campaign/helper.hpp"
 #include "apps/campaign/plan.hpp"
@@ -11,6 +12,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <span>
@@ -197,6 +199,28 @@ TEST_CASE("a helper begins rows that it ends in time, and short ones where they 
   CHECK(seconds_of_best({light, heavy, poor}, 10) == 5);
   CHECK(seconds_of_best({light, heavy, poor}, 3) == 0);
   CHECK(seconds_of_best({}, 100) == 0);
+}
+
+TEST_CASE("a background writer keeps the order, and tells what failed until it goes") {
+  std::vector<int> done;
+  {
+    campaign::BackgroundWriter writer;
+    for (int i = 0; i < 100; ++i) writer.add([&done, i] { done.push_back(i); });
+    writer.wait();
+    REQUIRE(done.size() == 100);
+    CHECK(std::is_sorted(done.begin(), done.end()));
+    writer.add([] { throw Error(ErrorKind::environment, "disk", "full", ""); });
+    writer.add([&done] { done.push_back(100); });
+    for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS(writer.wait(), doctest::Contains("disk: full"), Error);
+    writer.add([&done] { done.push_back(101); });
+    CHECK_THROWS_AS(writer.wait(), Error);
+  }
+  CHECK(done.size() == 100);
+  {
+    campaign::BackgroundWriter writer;
+    for (int i = 0; i < 10; ++i) writer.add([&done] { done.push_back(0); });
+  }
+  CHECK(done.size() == 110);
 }
 
 TEST_CASE("durations in words") {
