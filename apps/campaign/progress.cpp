@@ -16,13 +16,9 @@ class CampaignWatch::Part : public RunProgress {
  public:
   explicit Part(CampaignWatch& whole) : whole_(whole) {}
   void update(int step, double fraction, const std::string& detail) override {
-    if (whole_.solving_) whole_.solving_(true);
     whole_.bar_->update(whole_.solved_ + step, fraction, text(detail));
   }
-  void step_done(int step, const std::string& detail) override {
-    if (whole_.solving_) whole_.solving_(false);
-    whole_.bar_->step_done(whole_.solved_ + step, text(detail));
-  }
+  void step_done(int step, const std::string& detail) override { whole_.bar_->step_done(whole_.solved_ + step, text(detail)); }
 
  private:
   std::string text(const std::string& detail) const {
@@ -48,6 +44,11 @@ bool CampaignWatch::interrupted() {
   if (!outer_.interrupted()) return false;
   if (!signalled_) signalled_ = Clock::now();
   return Clock::now() - *signalled_ >= grace_;
+}
+
+void CampaignWatch::solving(bool now) {
+  solving_ += now ? 1 : -1;
+  if (tell_solving_) tell_solving_(solving_ > 0);
 }
 
 std::unique_ptr<RunProgress> CampaignWatch::progress(const std::string&, int) { return std::make_unique<Part>(*this); }

@@ -22,10 +22,11 @@ class CampaignWatch : public RunWatch {
   bool begins_nothing() override { return outer_.interrupted(); }
   bool save_requested() override { return outer_.save_requested(); }
   std::unique_ptr<RunProgress> progress(const std::string& title, int steps) override;
+  void solving(bool now) override;
   /// Solves of rows of a quark begin.
   void begin(const std::string& configuration, const Quark& quark);
   /// To be told whether solves are under way.
-  void tell_solving(std::function<void(bool)> solving) { solving_ = std::move(solving); }
+  void tell_solving(std::function<void(bool)> tell) { tell_solving_ = std::move(tell); }
   /// One row is done. Returns the seconds that it took, from the end of the one before.
   double row_done();
   /// What has passed since the last one belongs to no row.
@@ -53,7 +54,8 @@ class CampaignWatch : public RunWatch {
   int solved_ = 0, solves_a_row_ = 1;
   Clock::time_point row_began_ = Clock::now();
   std::unique_ptr<RunProgress> bar_;
-  std::function<void(bool)> solving_;
+  std::function<void(bool)> tell_solving_;
+  int solving_ = 0;  ///< groups that are being solved for
 };
 
 }  // namespace quarkstar::app::campaign

@@ -231,7 +231,9 @@ class CampaignRun {
       tried.insert(row_of(*next->configuration, *next->quark, *next->source));
       if (std::exchange(of_links, next->configuration) != next->configuration) {
         kept_.forget();
-        links = loader_of(*next->configuration);
+        RunConfig config = campaign_.quarks.front().config;
+        config.gauge = next->configuration->path;
+        links = std::make_unique<LinkLoader>(config);  // which all cores read when it is their turn: none has anything else to do
         begin_results(*next->configuration);
       }
       int done = 0;

@@ -183,6 +183,7 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
   std::optional<runtime::GraphRecording> recording;
   if (writes_graph && !bound_meter) recording.emplace();
   LatticePointer lattice;  // of the solutions on the graph
+  std::optional<WhileSolving> solving(std::in_place, run_.watch);
   const std::vector<SolveResult> results =
       solvers_[island]->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
                               [&](int iterations, double residual) {
@@ -197,6 +198,7 @@ double OperatorSolves::solve_group(const std::vector<RightHandSide>& group, std:
                                   run_.sources[s].correlators.contract(s, group, on_graph, of_vectors, smearers);
                               },
                               {.resume = state ? &*state : nullptr, .slices = on_slices});
+  solving.reset();
   const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
   const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
   // Another's failure is what comes out of this run.

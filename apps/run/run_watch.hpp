@@ -30,8 +30,23 @@ class RunWatch {
   virtual bool begins_nothing() { return interrupted(); }
   /// Whether a restart file has been asked for since the question before.
   virtual bool save_requested() { return false; }
+  /// Whether right-hand sides are being solved for, and not what prepares or follows that on the host; of several groups in flight each
+  /// tells for itself.
+  virtual void solving(bool /*now*/) {}
   /// title: what is being done, "column"; steps: how many units it has.
   virtual std::unique_ptr<RunProgress> progress(const std::string& /*title*/, int /*steps*/) { return std::make_unique<RunProgress>(); }
+};
+
+/// While one lives, right-hand sides are being solved for.
+class WhileSolving {
+ public:
+  explicit WhileSolving(RunWatch& watch) : watch_(watch) { watch.solving(true); }
+  WhileSolving(const WhileSolving&) = delete;
+  WhileSolving& operator=(const WhileSolving&) = delete;
+  ~WhileSolving() { watch_.solving(false); }
+
+ private:
+  RunWatch& watch_;
 };
 
 /// Nobody watches.
