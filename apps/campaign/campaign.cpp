@@ -316,10 +316,14 @@ void at_place_of(const Table& table, const std::function<void()>& check) {
   } catch (const Error& error) {
     const std::string message = with_keys(error.what());
     if (error.parameter().empty() && message == error.what()) throw;
-    if (error.parameter().empty()) throw Error(error.kind(), "", message, "");  // it knows its place
+    const auto raise = [&](const std::string& where, const std::string& what) {
+      if (dynamic_cast<const runtime::mpi::SharedError*>(&error) != nullptr) throw runtime::mpi::SharedError(error.kind(), where, what, "");
+      throw Error(error.kind(), where, what, "");
+    };
+    if (error.parameter().empty()) raise("", message);  // it knows its place
     const std::string* place = place_of(table, error.parameter());
     const bool named = place != nullptr && message.starts_with(error.parameter() + ": ");
-    throw Error(error.kind(), place != nullptr ? *place : table.where, named ? message.substr(error.parameter().size() + 2) : message, "");
+    raise(place != nullptr ? *place : table.where, named ? message.substr(error.parameter().size() + 2) : message);
   }
 }
 

@@ -165,7 +165,9 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   if (plan.missing() == 0) {
     tell_plan();
   } else {
-    runtime::Session session(session_options(first, lattice));
+    std::optional<runtime::Session> started;
+    at_place_of(campaign.quarks.front(), [&] { started.emplace(session_options(first, lattice)); });
+    runtime::Session& session = *started;
     std::optional<runtime::DeviceLoss> loss;
     if (options.go_on_without && !job.is_connected())
       loss.emplace([&, uuids = runtime::gpu_uuids()](int worker, const std::string& why) {

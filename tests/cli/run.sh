@@ -248,6 +248,8 @@ wrong 'wrong.toml: nowhere to write the results; name a folder as' '2d'
 wrong 'wrong.toml:[0-9]+: ' 's/^kappa.*/kappa = [/'
 mkdir twin && cp lat.1 twin
 wrong 'wrong.toml:1: configurations: two configurations are called lat.1: ' 's/\["lat.\[123\]"\]/["lat.*", "twin\/lat.1"]/'
+campaign wrong '' 'devices = "99"'
+expect 3 'error: wrong.toml:3: devices: GPU 99 asked for, [0-9]+ present' run wrong.toml --dry-run
 expect 2 'missing.toml: ' run missing.toml
 expect 2 'CAMPAIGN.toml is required' run
 
