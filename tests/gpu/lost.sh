@@ -29,6 +29,7 @@ for seconds in 0 0.3 0.6 1.2 2.4; do
   expect 0 '^wrote middle/report.html' run all.toml --out middle --devices all --gpus 1 --throttle 0:fails@$seconds
   grep -q '"kind":"lost"' middle/journal.jsonl || break
   lost middle 1
+  echo "the GPU failed $seconds s after the start, behind $(sed '/"kind":"lost"/,$d' middle/journal.jsonl | grep -c '"kind":"done"' || true) rows"
 done
 [ "$seconds" != 0 ] || die "no GPU has failed"
 expect 0 '^wrote helped/report.html' run all.toml --out helped --gpus 1 --helper 1 --throttle 0:fails
