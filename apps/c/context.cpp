@@ -81,28 +81,10 @@ constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy", 
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
 constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 4> three_point_keys{"three-points", "currents", "current-momenta", "sinks"};
-constexpr std::array<std::string_view, 22> command_keys{"gauge",
-                                                        "lattice",
-                                                        "reunitarize",
-                                                        "action",
-                                                        "source",
-                                                        "columns",
-                                                        "in-flight",
-                                                        "bound",
-                                                        "residual-history",
-                                                        "rank-weights",
-                                                        "share",
-                                                        "checkpoint",
-                                                        "checkpoint-every",
-                                                        "out",
-                                                        "json",
-                                                        "trace",
-                                                        "graph",
-                                                        "decisions",
-                                                        "deflate",
-                                                        "low-mode-average",
-                                                        "krylov-state",
-                                                        "redundant"};
+constexpr std::array<std::string_view, 23> command_keys{
+    "gauge",        "lattice", "reunitarize",      "action",           "source",   "columns",     "in-flight", "bound", "residual-history",
+    "rank-weights", "share",   "checkpoint",       "checkpoint-every", "out",      "propagators", "json",      "trace", "graph",
+    "decisions",    "deflate", "low-mode-average", "krylov-state",     "redundant"};
 
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {

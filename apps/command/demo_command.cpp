@@ -52,6 +52,7 @@ void run_demo(const DemoOptions& options) {
   RunReport report;
   report.config.gauge = folder.file("configuration.ildg");
   report.config.out = options.out;
+  report.config.propagator_files = {"hdf5", "scidac"};
   report.config.session = options.session;
   save_gauge(report.config.gauge, generated.gauge, {.format = "ildg", .precision = "double"});
   describe_machine(report);

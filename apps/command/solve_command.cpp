@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace quarkstar::app {
@@ -22,8 +24,11 @@ struct SolveOptions {
 void print_files(const RunReport& report, const std::vector<std::string>& written) {
   if (!written.empty()) {
     fmt::print("wrote {}\n", fmt::join(written, "\nwrote "));
+    const std::vector<std::string>& formats = report.config.propagator_files;
+    const bool wants_scidac = std::find(formats.begin(), formats.end(), "scidac") != formats.end();
     if (const int all = report.config.action->components; !has_all_columns(report.config))
-      fmt::print("not written: {}correlators.h5, which need all {} columns\n", all == spinor_components ? "propagator.lime and " : "", all);
+      fmt::print("not written: {}correlators.h5, which need{} all {} columns\n", wants_scidac ? "propagator.lime and " : "",
+                 wants_scidac ? "" : "s", all);
   }
   if (!report.config.json.empty()) fmt::print("wrote {}\n", report.config.json);
 }

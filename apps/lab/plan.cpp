@@ -16,8 +16,8 @@ namespace quarkstar::app::lab {
 namespace {
 
 /// Settings that belong to the lab: where a run writes, and what it is told to say.
-constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "graph",           "decisions", "residual-history",
-                                             "bound", "gauge", "checkpoint", "checkpoint-every"};
+constexpr std::string_view own_settings[] = {
+    "json", "out", "trace", "graph", "decisions", "residual-history", "bound", "gauge", "checkpoint", "checkpoint-every", "propagators"};
 
 /// What `bench solver` takes of the settings of `solve` beside those of operators, and its own number of iterations.
 constexpr std::string_view bench_settings[] = {"action",  "nrhs",      "lattice",    "precision", "solver",  "links",       "policy",

@@ -243,7 +243,7 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
   // The bounds are of one solve. Recording its tasks costs a solve time; a bench does it in one more, which is not timed.
   if (!together && (!solve || kind != RunKind::measured)) arguments.push_back("--bound");
   if (solve && source_count(cell.settings) > 1)  // so that there is something to contract and to write while others are solved for
-    arguments.insert(arguments.end(), {"--out", (std::filesystem::path(json).parent_path() / "out").string()});
+    arguments.insert(arguments.end(), {"--out", (std::filesystem::path(json).parent_path() / "out").string(), "--propagators", "hdf5"});
   if (!trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
     if (key == "lattice" && solve) continue;  // it is that of the configuration

@@ -300,6 +300,12 @@ void check_complete(const RunConfig& config) {
   if (config.gauge.empty() && !config.action->has_own_links(config.settings))
     refuse("gauge", "no gauge configuration given", "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty()) refuse("out", "nowhere to write the results", "give --out DIR, --json FILE or both");
+  if (!config.propagator_files.empty() && config.out.empty())
+    refuse("propagators", "there is no folder for them", "give --out DIR, or leave it out");
+  if (const auto& files = config.propagator_files;
+      config.action->components != spinor_components && std::find(files.begin(), files.end(), "scidac") != files.end())
+    refuse("propagators", fmt::format("the SciDAC format is for spinors, and those of {} are colour vectors", config.action->name),
+           "use hdf5");
   if (config.checkpoint_every > 0 && config.checkpoint.empty())
     refuse("checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
   for (const auto& [key, given] : {std::pair{"krylov-state", config.krylov_state}, {"redundant", config.redundant}})

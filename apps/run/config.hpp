@@ -58,6 +58,7 @@ struct RunConfig {
   runtime::SessionOptions session = session_defaults();
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
+  std::vector<std::string> propagator_files;               ///< formats in which `out` has propagators: "hdf5", "scidac"
   std::string graph, decisions;                            ///< files of the task graph of the first solve, and of what the policy decided
   std::string checkpoint;                                  ///< folder of restart files; empty: none
   std::string multigrid_setup;                             ///< folder of null vectors; empty: none

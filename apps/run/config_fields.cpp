@@ -99,6 +99,14 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
+std::vector<std::string> parse_propagator_files(Text text) {
+  std::vector<std::string> formats = split(text, ',');
+  for (const std::string& format : formats)
+    if (format != "hdf5" && format != "scidac")
+      throw BadValue(fmt::format("'{}' is no format of propagators", format), "use hdf5, scidac or hdf5,scidac");
+  return formats;
+}
+
 std::optional<int> parse_islands(Text text) {
   if (text == "auto") return {};
   if (text == "cut") return 1;
@@ -447,8 +455,12 @@ std::vector<Setting> make_settings() {
       {"watchdog", "SECONDS", "End the job when no task or message completes for so long (default 600; 0: never)",
        [](RunConfig& c, Text v) { c.session.watchdog_seconds = parse_integer(v, 0); },
        [](const RunConfig& c) -> json { return c.session.watchdog_seconds; }},
-      {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html", [](RunConfig& c, Text v) { c.out = v; },
+      {"out", "DIR", "Folder for correlators, result.json and report.html, and for propagators", [](RunConfig& c, Text v) { c.out = v; },
        [](const RunConfig& c) -> json { return c.out; }},
+      {"propagators", "hdf5|scidac|hdf5,scidac",
+       "Write propagators to --out: propagator.h5, and of spinors propagator.lime (default: none)",
+       [](RunConfig& c, Text v) { c.propagator_files = parse_propagator_files(v); },
+       [](const RunConfig& c) -> json { return c.propagator_files; }},
       {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },
        [](const RunConfig& c) -> json { return c.json; }},
       {"trace", "FILE", "Write every task in Chrome's trace format to FILE", [](RunConfig& c, Text v) { c.trace = v; },

@@ -17,38 +17,13 @@ namespace quarkstar::app {
 namespace {
 
 /// Settings that change no bit of a solve, or are in its restart keys.
-constexpr std::array<std::string_view, 32> of_no_state{"gauge",
-                                                       "lattice",
-                                                       "source",
-                                                       "columns",
-                                                       "nrhs",
-                                                       "sinks",
-                                                       "correlators",
-                                                       "momenta",
-                                                       "fold",
-                                                       "three-points",
-                                                       "currents",
-                                                       "no-tune",
-                                                       "check-every",
-                                                       "in-flight",
-                                                       "share",
-                                                       "residual-history",
-                                                       "bound",
-                                                       "current-momenta",
-                                                       "blocks",
-                                                       "ranks",
-                                                       "policy",
-                                                       "rank-weights",
-                                                       "cpu-share",
-                                                       "krylov-state",
-                                                       "checkpoint",
-                                                       "redundant",
-                                                       "out",
-                                                       "json",
-                                                       "checkpoint-every",
-                                                       "trace",
-                                                       "graph",
-                                                       "decisions"};
+constexpr std::array<std::string_view, 33> of_no_state{
+    "gauge",       "lattice",   "source",   "columns",          "nrhs",      "sinks",
+    "correlators", "momenta",   "fold",     "three-points",     "currents",  "no-tune",
+    "check-every", "in-flight", "share",    "residual-history", "bound",     "current-momenta",
+    "blocks",      "ranks",     "policy",   "rank-weights",     "cpu-share", "krylov-state",
+    "checkpoint",  "redundant", "out",      "propagators",      "json",      "checkpoint-every",
+    "trace",       "graph",     "decisions"};
 
 /// What tells solves apart that go on in other ways, beside the problem.
 std::string settings_of_state(const RunConfig& config) {

@@ -19,8 +19,8 @@ namespace quarkstar::app {
 namespace {
 
 /// Settings of a run that no solver sees: what is solved for, and what becomes of it.
-constexpr std::array<std::string_view, 10> of_others{"source",       "sinks",    "correlators",     "momenta", "fold",
-                                                     "three-points", "currents", "current-momenta", "out",     "json"};
+constexpr std::array<std::string_view, 11> of_others{"source",   "sinks",           "correlators", "momenta", "fold",       "three-points",
+                                                     "currents", "current-momenta", "out",         "json",    "propagators"};
 
 }  // namespace
 

@@ -117,9 +117,12 @@ void write_json_file(const std::string& path, const RunReport& report) {
 }
 
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagators& propagators) {
-  std::vector<std::string> written{folder.file("propagator.h5")};
-  write_propagator_hdf5(written.back(), report, propagators);
+  std::vector<std::string> written;
+  const std::vector<std::string>& formats = report.config.propagator_files;
+  const auto wants = [&](std::string_view format) { return std::find(formats.begin(), formats.end(), format) != formats.end(); };
+  if (wants("hdf5")) write_propagator_hdf5(written.emplace_back(folder.file("propagator.h5")), report, propagators);
   for (const Propagator& propagator : propagators) {
+    if (!wants("scidac")) break;
     if (propagator.columns.size() != spinor_components) continue;  // colour vectors have fewer
     const std::string name = propagators.size() > 1 ? fmt::format("propagator_m{}.lime", propagator.mass) : "propagator.lime";
     write_scidac(written.emplace_back(folder.file(name)), report, propagator);

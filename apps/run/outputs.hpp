@@ -44,9 +44,9 @@ std::span<const double> reals_of(const HostField& field);
 /// Writes report_json() to a file.
 void write_json_file(const std::string& path, const RunReport& report);
 
-/// Writes propagator.h5, correlators.h5 and, of spinors, propagator.lime (SciDAC), both of them of all columns only, result.json and
-/// report.html. Each file appears when it is complete. Returns their paths, the report last. Collective: the propagators' files come from
-/// the parts of all ranks, the others from the root.
+/// Writes correlators.h5, of all columns only, result.json, report.html and, as the report's settings ask for them, propagator.h5 and
+/// propagator.lime (SciDAC, spinors of all columns only). Each file appears when it is complete. Returns their paths, the report last.
+/// Collective: the propagators' files come from the parts of all ranks, the others from the root.
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagators& propagators);
 
 }  // namespace quarkstar::app

@@ -78,7 +78,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   check_complete(config);
   RunReport whole;
   whole.config = std::move(config);
-  whole.config.propagators = !whole.config.out.empty();
+  whole.config.propagators = !whole.config.propagator_files.empty();
   describe_machine(whole);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(whole.config.session.watchdog_seconds));

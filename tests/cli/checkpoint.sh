@@ -120,7 +120,7 @@ if mount -t tmpfs -o size=160k none disk 2> why.txt; then
     QUARKSTAR=$launcher expect 3 'disk/column00.checkpoint: .*No space left' "${more[@]}"
     stay "a full"
     rm disk/filling
-    QUARKSTAR=$launcher expect 3 'disk/out/propagator.h5: .*No space left' "${solve[@]}" --out disk/out
+    QUARKSTAR=$launcher expect 3 'disk/out/propagator.h5: .*No space left' "${solve[@]}" --out disk/out --propagators hdf5
     stay "a full"
     mount -o remount,ro disk
     QUARKSTAR=$launcher expect 3 '--checkpoint: disk: .*Read-only' "${more[@]}"

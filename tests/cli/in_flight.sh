@@ -53,7 +53,7 @@ done
 for together in '1 12' '7 1' '3 5'; do
   read -r groups nrhs <<< "$together"
   expect 0 '^wrote many/source2/report.html' "${solve[@]}" --source "${sources[0]}+${sources[1]}+${sources[2]}" --nrhs "$nrhs" --in-flight "$groups" --workers 2 \
-    --residual-history --out many --json many.json --checkpoint kept
+    --residual-history --out many --propagators hdf5,scidac --json many.json --checkpoint kept
   in_flight "$groups" many.source0.json
   for i in 0 1 2; do
     results many.source$i.json | cmp alone$i.txt - || die "${sources[i]} depends on the sources beside it"

@@ -132,7 +132,7 @@ before_its_session() {
 }
 # While files are written: inside a call of MPI-IO nobody can ask who is missing.
 in_its_output() {
-  stopped fsync "" "${solve[@]}" --kappa 0.1 --tol 1e-5 --out stopped
+  stopped fsync "" "${solve[@]}" --kappa 0.1 --tol 1e-5 --out stopped --propagators hdf5
   [ $code != 0 ] || die "the job ended well although rank 1 stopped in its output"
   [ $code != 124 ] || { cat stderr.txt; die "the job did not end when rank 1 stopped in its output"; }
   grep -q 'no task or message has completed' stderr.txt || { cat stderr.txt; die "no word of the output that hangs"; }

@@ -113,8 +113,8 @@ reference "${single[@]}"
 compare 3 "${single[@]}"
 
 whole=(solve --gauge lattice.ildg --kappa 0.1 --tol 1e-5 --threads 1 --correlators mesons --momenta 0,0,0+1,0,-1)
-reference "${whole[@]}" --out one
-compare 2 "${whole[@]}" --out two
+reference "${whole[@]}" --out one --propagators hdf5,scidac
+compare 2 "${whole[@]}" --out two --propagators hdf5,scidac
 for file in propagator.h5 propagator.lime correlators.h5 result.json report.html; do [ -s "two/$file" ] || die "two/$file is missing"; done
 
 # Staggered fermions: every solver, and a lattice that can be cut three sites thick.
@@ -144,8 +144,8 @@ for flags in "--mass 0.3 --solver blockcg --precision single --links 13 --source
   compare 2 "${massless[@]}" $flags
 done
 naive=(solve --gauge lattice.ildg --action naive --mass 0.3 --tol 1e-8 --threads 1 --columns 0-2)
-reference "${naive[@]}" --out naive1
-compare 3 "${naive[@]}" --out naive3
+reference "${naive[@]}" --out naive1 --propagators hdf5
+compare 3 "${naive[@]}" --out naive3 --propagators hdf5
 for file in propagator.h5 correlators.h5 result.json report.html; do [ -s "naive3/$file" ] || die "naive3/$file is missing"; done
 
 # Links of 8 reals, and reliable updates in half precision.

@@ -21,11 +21,11 @@ in_flight 2 ranks.json
 # Several sources: the outputs of one are written while the columns of the next are in flight, several groups of each source together.
 # shellcheck disable=SC2054  # commas belong to the flag
 sources=(point:0,0,0,0 wall:3)
-ranks 2 "${solve[@]}" --source "${sources[0]}+${sources[1]}" --nrhs 5 --in-flight 3 --workers 2 --residual-history --out many --json many.json ||
+ranks 2 "${solve[@]}" --source "${sources[0]}+${sources[1]}" --nrhs 5 --in-flight 3 --workers 2 --residual-history --out many --propagators hdf5,scidac --json many.json ||
   { cat stderr.txt; die "several sources in flight"; }
 in_flight 3 many.source0.json
 for i in 0 1; do
-  reference "${solve[@]}" --source "${sources[i]}" --out alone
+  reference "${solve[@]}" --source "${sources[i]}" --out alone --propagators scidac
   results many.source$i.json | cmp expected.txt - || die "the bits of ${sources[i]} depend on the ranks and the sources beside it"
   cmp many/source$i/propagator.lime alone/propagator.lime || die "the propagator of ${sources[i]} depends on the ranks"
   for file in propagator.h5 correlators.h5 result.json report.html; do [ -s many/source$i/$file ] || die "no $file of source $i"; done

@@ -10,7 +10,7 @@ boundary = { t = "antiperiodic" }
 source = "point:1,0,2,3"
 tol = 1e-9
 TOML
-expect 0 '^wrote out/report.html' solve run.toml --kappa 0.12 --out out --json run.json --trace trace.json
+expect 0 '^wrote out/report.html' solve run.toml --kappa 0.12 --out out --propagators hdf5,scidac --json run.json --trace trace.json
 for file in out/propagator.h5 out/propagator.lime out/correlators.h5 out/result.json out/report.html run.json trace.json; do
   [ -s "$file" ] || die "$file is missing or empty"
 done
@@ -52,10 +52,17 @@ for cut in "${cuts[@]}"; do
   cmp "history${cuts[0]// /_}.txt" "history${cut// /_}.txt" || die "the residual history depends on $cut"
 done
 ! grep -q '"correlators": {' history.json || die "correlators without all columns"
-expect 0 '^not written: propagator.lime and correlators.h5, which need all 12 columns' \
-  solve --gauge lattice.ildg --kappa 0.12 --columns 3 --out part --blocks 1 1 1 2
+one=(solve --gauge lattice.ildg --kappa 0.12 --columns 3 --out part --blocks 1 1 1 2)
+expect 0 '^not written: propagator.lime and correlators.h5, which need all 12 columns' "${one[@]}" --propagators hdf5,scidac
 [ -s part/propagator.h5 ] || die "no propagator of one column"
 absent part/propagator.lime part/correlators.h5
+rm -r part
+expect 0 '^not written: correlators.h5, which needs all 12 columns' "${one[@]}"
+[ "$(ls part)" = "$(printf 'report.html\nresult.json')" ] || die "propagators that nobody asked for"
+expect 2 "error: --propagators: 'lime' is no format of propagators; use hdf5, scidac" "${one[@]}" --propagators lime
+expect 2 'error: --propagators: there is no folder for them' solve --gauge lattice.ildg --kappa 0.12 --json none.json --propagators hdf5
+expect 2 'error: --propagators: the SciDAC format is for spinors' solve --gauge lattice.ildg --action hisq --mass 0.1 --out none --propagators scidac
+absent none none.json
 
 for solver in bicgstab cgnr; do
   for flags in "--schur symmetric" "--precision single --links 12" "--mass 0.2 --normalisation mass" "--source wall:2"; do

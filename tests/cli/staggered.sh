@@ -5,7 +5,7 @@ expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 8 4 4 8 --beta 6.0 
 masses=(solve --gauge lattice.ildg --action hisq --tol 1e-11)
 solve=("${masses[@]}" --mass 0.2)
 
-expect 0 '^wrote out/report.html' "${solve[@]}" --out out --json first.json
+expect 0 '^wrote out/report.html' "${solve[@]}" --out out --propagators hdf5 --json first.json
 for file in out/propagator.h5 out/correlators.h5 out/result.json out/report.html first.json; do
   [ -s "$file" ] || die "$file is missing or empty"
 done

@@ -83,6 +83,7 @@ action = "naive"
 nrhs = 8
 source = ["point:0,0,0,0", "corner-wall:3"]
 out = "written"
+propagators = "hdf5"
 TOML
 expect 0 '^wrote written/source1/report.html' solve run.toml
 for i in 0 1; do

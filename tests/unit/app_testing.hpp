@@ -55,6 +55,7 @@ inline Propagators counted_propagators(const Coord& extents) {
 /// A finished run of 12 columns on a small lattice.
 inline app::RunReport made_up_report(const Coord& extents) {
   app::RunReport report;
+  report.config.propagator_files = {"hdf5", "scidac"};
   report.config.gauge = "lat.<0>.nersc";  // must be escaped in HTML
   report.gauge = {"lat.<0>.nersc", "NERSC", extents, 0.59, 0.58, 0.01};
   report.started = "2024-01-01T00:00:00Z";
