@@ -19,9 +19,7 @@ bool is_failure(StopReason reason) {
 
 /// |f_v|^2 over both parities; waits for the tasks before it.
 std::vector<double> norm2_of(const FullField& f) {
-  std::vector<double> total = norms2(f.even);
-  const std::vector<double> odd = norms2(f.odd);
-  for (std::size_t v = 0; v < total.size(); ++v) total[v] += odd[v];
+  std::vector<double> total = norms2(f);
   // Nothing was computed there, and a source of norm 0 would need no solve.
   if constexpr (!runtime::backend::computes) std::fill(total.begin(), total.end(), 1.0);
   return total;
@@ -40,6 +38,7 @@ SolveLoop::SolveLoop(Corrector& corrector, const Problem& problem, const Progres
       r_(corrector.lattice(), corrector.components(), static_cast<int>(n_)),
       e_(corrector.lattice(), corrector.components(), static_cast<int>(n_)),
       goal_{.n = n_, .mass = for_each_vector(n_, [&](std::size_t v) { return problem.masses[v]; })},
+      b_norm2_(norm2_of(problem.b)),
       results_(n_) {
   const auto x_is_zero = [&] {
     const std::vector<double> norm2 = norm2_of(problem.x);
@@ -52,13 +51,13 @@ SolveLoop::SolveLoop(Corrector& corrector, const Problem& problem, const Progres
 
 std::vector<SolveResult> SolveLoop::run() {
   system_ = corrector_.action().system(static_cast<int>(n_), goal_.mass, problem_.request.parity);
-  b_norm2_ = norm2_of(problem_.b);
   zero_solutions_of_zero_sources();
   corrector_.modes().begin(problem_.masses, system_->parity());
   if (problem_.request.resume != nullptr) go_on(*problem_.request.resume);
   for (;; ++cycle_, goal_.resume = nullptr) {
-    submit_residual(*system_, r_, problem_.b, problem_.x);
-    const std::vector<double> r_norm2 = norm2_of(r_);
+    residual_ = cycle_ == 0 && !problem_.guessed ? &problem_.b : &r_;  // x is zero there
+    if (residual_ == &r_) submit_residual(*system_, r_, problem_.b, problem_.x);
+    const std::vector<double> r_norm2 = residual_ == &r_ ? norm2_of(r_) : b_norm2_;
     if (goal_.resume == nullptr && !judge(r_norm2) && !fall_back(r_norm2)) break;
     // A right-hand side that is done stays as it is, whatever happens to its correction meanwhile.
     VectorStatus done{};
@@ -182,8 +181,9 @@ void SolveLoop::begin_with_modes(const runtime::Guard& working) {
   for (std::size_t v = 0; v < n_; ++v)
     if (shifted_ && !has_tolerance(v)) goal_.gain2 = 0;
   if (!serves || shifted_ || goal_.resume != nullptr) return;
-  known->correction(corrector_.action(), *system_, goal_.mass, e_, r_);
+  known->correction(corrector_.action(), *system_, goal_.mass, e_, *residual_);
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&problem_.x.of(parity), &e_.of(parity)}, {1.0}, working);
+  residual_ = &r_;
   submit_residual(*system_, r_, problem_.b, problem_.x);
   const std::vector<double> left = norm2_of(r_);
   std::copy(left.begin(), left.end(), goal_.r_norm2.begin());
@@ -218,7 +218,7 @@ void SolveLoop::take_snapshot(const std::function<KrylovSnapshot()>& now, const 
                                     .patience = goal_.patience};
     return snapshots_.take_state(corrector_.state_of(numbers, results_, problem_.x, e_.of(system_->parity()), now(), *problem_.part));
   }
-  const std::vector<HostField> iterates = corrector_.copy_of_iterate(*system_, problem_.x, e_, r_, working, *problem_.part);
+  const std::vector<HostField> iterates = corrector_.copy_of_iterate(*system_, problem_.x, e_, *residual_, working, *problem_.part);
   KrylovState then;
   std::memcpy(static_cast<void*>(&then), now().numbers.data(), sizeof then);
   std::vector<int> iterations(n_);
@@ -230,7 +230,7 @@ void SolveLoop::take_snapshot(const std::function<KrylovSnapshot()>& now, const 
 /// x += e, and what it took.
 void SolveLoop::correct(const runtime::Guard& working) {
   const KrylovResults inner =
-      shifted_ ? corrector_.solve_shifted(*system_, e_, problem_.load, goal_) : corrector_.solve(*system_, e_, r_, goal_);
+      shifted_ ? corrector_.solve_shifted(*system_, e_, problem_.load, goal_) : corrector_.solve(*system_, e_, *residual_, goal_);
   idle_ += inner.idle;
   const auto interrupted = [](const KrylovResult& result) { return result.reason == StopReason::interrupted; };
   if (!shifted_ || std::none_of(inner.of_vectors.begin(), inner.of_vectors.end(), interrupted))

@@ -21,7 +21,8 @@ class SolveLoop {
     bool guessed = false;       ///< x may be other than zero
     const Box* part = nullptr;  ///< of the host's fields, for snapshots; nullptr: none are taken
   };
-  /// All outlive it.
+  /// All outlive it. Waits for b, which the norms take to the memory of the workers that have the lattice: sources in host memory come to a
+  /// GPU here, at the speed of the bus, the even parity while the odd one is still being arranged.
   SolveLoop(Corrector& corrector, const Problem& problem, const Progress& progress, const Snapshots& snapshots);
 
   /// Submits and waits; results are without times and work.
@@ -48,8 +49,9 @@ class SolveLoop {
   const Progress& progress_;
   const Snapshots& snapshots_;
   std::size_t n_;
-  FullField r_, e_;  ///< residual, correction
-  bool shares_;      ///< masses share a Krylov space in the first cycle
+  FullField r_, e_;                      ///< residual, correction
+  const FullField* residual_ = nullptr;  ///< of this cycle: r_, or b where x is zero
+  bool shares_;                          ///< masses share a Krylov space in the first cycle
   CorrectionGoal goal_;
   std::unique_ptr<EvenOdd> system_;
   std::vector<double> b_norm2_;
