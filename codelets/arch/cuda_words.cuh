@@ -13,17 +13,44 @@ template <class F, int Count>
 using Moved = std::conditional_t<sizeof(F) == 8, std::conditional_t<Count == 1, unsigned long long, ulonglong2>,
                                  std::conditional_t<Count == 1, unsigned, std::conditional_t<Count == 2, uint2, uint4>>>;
 
+/// Ordinary stores.
+struct CachedStores {
+  template <class Bits>
+  static __device__ __forceinline__ void bits(Bits* p, const Bits& x) {
+    *p = x;
+  }
+};
+
+/// Of results that the kernel does not read: they stay out of L1.
+struct PassingStores {
+  static __device__ __forceinline__ void bits(unsigned* p, unsigned x) {
+    asm volatile("st.global.L1::no_allocate.b32 [%0], %1;" ::"l"(p), "r"(x) : "memory");
+  }
+  static __device__ __forceinline__ void bits(unsigned long long* p, unsigned long long x) {
+    asm volatile("st.global.L1::no_allocate.b64 [%0], %1;" ::"l"(p), "l"(x) : "memory");
+  }
+  static __device__ __forceinline__ void bits(uint2* p, const uint2& x) {
+    asm volatile("st.global.L1::no_allocate.v2.b32 [%0], {%1,%2};" ::"l"(p), "r"(x.x), "r"(x.y) : "memory");
+  }
+  static __device__ __forceinline__ void bits(uint4* p, const uint4& x) {
+    asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+  }
+  static __device__ __forceinline__ void bits(ulonglong2* p, const ulonglong2& x) {
+    asm volatile("st.global.L1::no_allocate.v2.b64 [%0], {%1,%2};" ::"l"(p), "l"(x.x), "l"(x.y) : "memory");
+  }
+};
+
 /// K words at p to registers, and back.
 template <int K, class Loads, class F>
 __device__ __forceinline__ void load_chunk(F* words, const F* p) {
   const auto moved = Loads::bits(reinterpret_cast<const Moved<F, K>*>(p));
   __builtin_memcpy(words, &moved, sizeof moved);
 }
-template <int K, class F>
+template <int K, class Stores = CachedStores, class F>
 __device__ __forceinline__ void store_chunk(F* p, const F* words) {
   Moved<F, K> moved;
   __builtin_memcpy(&moved, words, sizeof moved);
-  *reinterpret_cast<Moved<F, K>*>(p) = moved;
+  Stores::bits(reinterpret_cast<Moved<F, K>*>(p), moved);
 }
 
 /// words = those of one lane of the site or link at p, which begins with its first lane. K: words of a chunk; Head: words before the
@@ -38,12 +65,12 @@ __device__ __forceinline__ void load_words(F (&words)[Words], const F* p, int la
 }
 
 /// The inverse.
-template <int K, int Head, class F, int Words>
+template <int K, int Head, class Stores = CachedStores, class F, int Words>
 __device__ __forceinline__ void store_words(F* p, int lanes, int lane, const F (&words)[Words]) {
   static_assert((Words - Head) % K == 0);
-  if constexpr (Head > 0) store_chunk<1>(p + lane, words);
+  if constexpr (Head > 0) store_chunk<1, Stores>(p + lane, words);
   F* first = p + lane * K;
-  site::unroll<(Words - Head) / K>([&](auto i) { store_chunk<K>(first + (Head + i * K) * lanes, words + Head + i * K); });
+  site::unroll<(Words - Head) / K>([&](auto i) { store_chunk<K, Stores>(first + (Head + i * K) * lanes, words + Head + i * K); });
 }
 
 /// body(words of a chunk) for the vectors of a field that is chunked, or not.

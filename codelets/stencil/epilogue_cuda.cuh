@@ -10,8 +10,8 @@
 namespace quarkstar::cuda {
 
 /// One vector at one site, as an epilogue sees it. Reals: of a vector; Chunked: stencil::Choice::chunked; Staged: records of the epilogue's
-/// first field are in shared memory.
-template <class F, int Reals, bool Chunked, bool Staged = false>
+/// first field are in shared memory; LoadsOfX: how x is read, once.
+template <class F, int Reals, bool Chunked, bool Staged = false, class LoadsOfX = StreamedLoads>
 struct SiteOfThread {
   using V = Lane<Real<F>>;
   const F* x;  ///< of all lanes of this outer site and vector
@@ -23,7 +23,7 @@ struct SiteOfThread {
   __device__ __forceinline__ V coefficient(const Real<F> (&values)[most_vectors]) const { return V{values[vector]}; }
   template <class Body>
   __device__ __forceinline__ void with_x(Body&& body) const {
-    with_vector<StreamedLoads>(x, body);
+    with_vector<LoadsOfX>(x, body);
   }
   template <int RecordReals, int Records, int Number, class Body>
   __device__ __forceinline__ void with_record(const F* field, int i, Body&& body) const {

@@ -228,6 +228,7 @@ void check_groups() {
       for (const int sign : {1, -1})
         for (const Edges edges : {Edges::none, Edges::times, Edges::all}) {
           check_vectors<F>(1, reals, in_group, sign, edges, -1, true, in_group);
+          check_vectors<F>(1, reals, in_group, sign, edges, 0, true, in_group);
           check_vectors<F>(1, reals, 2 * in_group, sign, edges, in_group + 1, true, in_group);
         }
   // So many sites that blocks march over three tiles and more.

@@ -112,8 +112,8 @@ struct LinksOfBlock {
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
 /// the compiler can load one direction's data while it computes another (twice as fast). Links: load(u, direction).
 /// Sign: 1 or -1 as `sign`, which is not read then, or 0. AnyEntries: `entries` may lie elsewhere than in global
-/// memory.
-template <class F, int W, unsigned Edged, bool Chunked, class Links, int Sign = 0, bool AnyEntries = false>
+/// memory. LastLoads: how the field is read in the last direction.
+template <class F, int W, unsigned Edged, bool Chunked, class Links, int Sign = 0, bool AnyEntries = false, class LastLoads = CachedLoads>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
@@ -141,7 +141,7 @@ struct CudaNeighbours {
       const auto site_words = static_cast<std::uint32_t>(vectors * vector_words);
       const F* p = a.in + std::uint64_t{entry >> neighbour_entry::shift} * site_words + vector * vector_words;
       F words[spinor_words<F>];
-      load_words<spinor_chunk<F, Chunked>, site::head_words<F>, CachedLoads>(words, p, W, from);
+      load_words<spinor_chunk<F, Chunked>, site::head_words<F>, std::conditional_t<D == 7, LastLoads, CachedLoads>>(words, p, W, from);
       if constexpr (Sign == 0) read_projected<mu, Projector>(h, words, unit_of_link, sign);
       else read_projected<mu, Projector>(h, words, unit_of_link);
     };
@@ -215,22 +215,22 @@ struct Summands {
   V norm{0}, dot_re{0}, dot_im{0};
 };
 
-/// Gives the sum of hops r in one lane to the epilogue, stores the result and adds its summands. site.x: where the words of x for all lanes
-/// of the site begin; out, y: the same.
-template <class Epilogue, class F, bool Chunked, class Arguments, class V, class Site>
-__device__ __forceinline__ void finish_site(const Arguments& a, const site::Spinor<V>& r, std::size_t at, const Site& site,
+/// Gives the sum of hops r in one lane to the epilogue, stores the result and adds its summands. site.x, y: where the words of x and y for
+/// all lanes of the site begin; LoadsOfY: how y is read.
+template <class Epilogue, class F, bool Chunked, class Stores, class LoadsOfY, class Arguments, class V, class Site>
+__device__ __forceinline__ void finish_site(const Arguments& a, const site::Spinor<V>& r, std::size_t at, const Site& site, const F* y,
                                             Summands<V>& summands) {
   site::Complex<V> z[12];
   site::unroll<12>([&](auto c) { z[c] = r[c / 3][c % 3]; });
   Epilogue::apply(z, a, site);
   F words[spinor_words<F>];
   site::write_site<F>(words, 1, z);
-  store_words<spinor_chunk<F, Chunked>, site::head_words<F>>(a.out + at, site.lanes, site.lane, words);
+  store_words<spinor_chunk<F, Chunked>, site::head_words<F>, Stores>(a.out + at, site.lanes, site.lane, words);
   if (a.sums.norm) site::unroll<12>([&](auto c) { summands.norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, summands.norm)); });
   if (a.sums.dot)
-    site.template with_vector<CachedLoads>(a.y + at, [&](const auto& y) {
+    site.template with_vector<LoadsOfY>(y, [&](const auto& of_y) {
       site::unroll<12>([&](auto c) {
-        const site::Complex<V> value = y.component(c);
+        const site::Complex<V> value = of_y.component(c);
         summands.dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, summands.dot_re));
         summands.dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, summands.dot_im));
       });
@@ -267,12 +267,18 @@ template <class Epilogue>
 inline constexpr bool has_all_kernels = std::is_empty_v<typename Epilogue::template Arguments<float>>;
 
 /// Vectors that a block has at most, and so many blocks of a multiprocessor. Where links are put together all 12 of a spinor source share
-/// them (one H200, 32^4: 2 to 3 % faster than two blocks of six; 64 registers and blocks of 16 are 7 % slower for 2 vectors, 4 % for 12,
-/// and 1 to 2 % faster for 8 and 16).
+/// them (one H200, 32^4: 2 to 3 % faster than two blocks of six).
 template <class F, bool Alone>
 inline constexpr int most_vectors_of_block = shares_links<F, Alone> ? 12 : arch::most_block_threads / arch::warp_threads;
 template <class F, bool Alone>
 inline constexpr int blocks_of_vectors = shares_links<F, Alone> ? 2 : resident_blocks<F>;
+
+/// Where blocks have eight vectors, four of them on a multiprocessor, with 64 registers, are faster than three with 80 (one H200, 32^4, 8
+/// and 16 right-hand sides: 2 to 6 %); fewer vectors are up to 7 % slower so. Not for every kernel, because they take long to compile.
+inline constexpr int eight_vectors = 8, blocks_of_eight = 4;
+template <class Epilogue, class F, int Reals, unsigned Edged, bool Chunked, bool Alone>
+inline constexpr bool has_blocks_of_eight =
+    shares_links<F, Alone>&& Chunked&& has_all_kernels<Epilogue>&& Reals == 12 && Edged != all_directions;
 
 /// Kernels for H and for its adjoint, where a number 1 or -1 would cost instructions (half precision: 3 to 4 %).
 template <class F, bool Chunked, bool Alone>
@@ -288,8 +294,9 @@ void with_sign(int sign, Launch&& launch) {
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
 /// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
 /// block has one dimension.
-template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone, int Sign>
-__global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, Alone>, (blocks_of_vectors<F, Alone>))
+template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone, int Sign,
+          int MostVectors = most_vectors_of_block<F, Alone>, int Blocks = blocks_of_vectors<F, Alone>>
+__global__ void __launch_bounds__(arch::warp_threads* MostVectors, Blocks)
     hopping_kernel(const __grid_constant__ wilson::ArgumentsOf<F, Epilogue> a, Real<F> sign, std::uint32_t sites,
                    std::uint32_t vector_blocks, const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
@@ -320,6 +327,7 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
     // Links are read once: they should not push spinors, which are read eight times, out of the caches.
     using Loads = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
     const LinksInMemory<F, W, Reals, Chunked, Loads> stored{a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
+    using Stores = std::conditional_t<shares && MostVectors == eight_vectors, PassingStores, CachedStores>;
     [[maybe_unused]] const auto records_of = [&](unsigned z) {
       auto* const records = reinterpret_cast<F*>(exchange + a.sums.count(1) * static_cast<int>(blockDim.x * blockDim.y * blockDim.z));
       return records + static_cast<int>(z) * words_of_records<Epilogue, F, W>();
@@ -337,7 +345,7 @@ __global__ void __launch_bounds__(arch::warp_threads* most_vectors_of_block<F, A
       const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
       SiteOfThread<F, 24, Chunked, stages> site{a.x + at, outer, vector, W, lane, W, lane};
       if constexpr (stages) site.staged = records_of(threadIdx.z);
-      finish_site<Epilogue, F, Chunked>(a, r, at, site, summands);
+      finish_site<Epilogue, F, Chunked, Stores, CachedLoads>(a, r, at, site, a.y + at, summands);
     };
     if constexpr (shares) {
       if constexpr (stages) {
@@ -417,10 +425,14 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Argumen
   if constexpr (stages_records<Epilogue, F, Chunked, Alone>)
     if (Epilogue::Records::first_field(a.epilogue) != nullptr) of_records = words_of_records<Epilogue, F, W>() * sizeof(F) * shape.z;
   const auto launch = [&](auto sign) {
-    runtime::launch_with_shared_memory(
-        hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign>, of_summands + of_records, threads >= runtime::least_overlapping,
-        static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
-        static_cast<std::uint32_t>(vector_blocks), status, obedience, of_summands > 0 ? sum_tables() : nullptr);
+    auto* kernel = hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign>;
+    if constexpr (has_blocks_of_eight<Epilogue, F, Reals, Edged, Chunked, Alone>)
+      if (shape.y == eight_vectors)
+        kernel = hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone, sign, eight_vectors, blocks_of_eight>;
+    runtime::launch_with_shared_memory(kernel, of_summands + of_records, threads >= runtime::least_overlapping,
+                                       static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign),
+                                       static_cast<std::uint32_t>(sites), static_cast<std::uint32_t>(vector_blocks), status, obedience,
+                                       of_summands > 0 ? sum_tables() : nullptr);
   };
   with_sign<F, Chunked, Alone>(choice.sign, launch);
 }
