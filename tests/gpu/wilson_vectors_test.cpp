@@ -1,12 +1,16 @@
-// The hopping term of several right-hand sides on a GPU: each vector and its sums have the bits that the CPU's kernel gives it alone.
+// The hopping term of several right-hand sides on a GPU, and vector operations on right-hand sides in lanes: each vector and its sums have
+// the bits that the CPU's kernel gives it alone.
 #ifdef QUARKSTAR_CUDA
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/hopping_kernels.hpp"
+#include "codelets/arch/table.hpp"
+#include "codelets/field/blas_cuda.hpp"
 #include "codelets/field/word_place.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/kernels/wilson_case.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -231,9 +235,92 @@ void check_groups() {
           check_vectors<F>(1, reals, in_group, sign, edges, 0, true, in_group);
           check_vectors<F>(1, reals, 2 * in_group, sign, edges, in_group + 1, true, in_group);
         }
-  // So many sites that blocks march over three tiles and more.
+  // So many sites that blocks march over three tiles and more, of which the last is not whole.
   check_vectors<F>(1, 12, 8, 1, Edges::all, -1, true, 8, 100001);
   check_vectors<F>(1, 18, 8, 1, Edges::none, 3, true, 8, 100001);
+  for (const int in_group : {12, 16}) {
+    check_vectors<F>(1, 12, in_group, 1, Edges::none, -1, true, in_group, 20001);
+    check_vectors<F>(1, 12, in_group, -1, Edges::all, 5, true, in_group, 20001);
+  }
+}
+
+/// A vector operation on groups of vectors in lanes; sites that fill no whole tile of a block are among them.
+template <class F, class Operation>
+void check_operation(int in_group, int groups, int outer_sites, int left_out) {
+  constexpr int fields = blas::field_count<Operation>, words = spinor_words<F>, chunk = site::chunk_words<F>(words);
+  const int n = in_group * groups, count = Operation::sums * n;
+  INFO(Operation::name << " " << name_of(NumberFormat<F>::precision) << " in lanes " << in_group << " groups " << groups << " sites "
+                       << outer_sites << " left out " << left_out);
+  std::vector<F> apart[fields];  // [site][vector][word]
+  std::vector<MadeUpField<F, 12>> made[fields];
+  std::vector<std::unique_ptr<OnGpu<F>>> on_gpu;
+  blas::Arguments<F> a{};
+  a.vectors = groups;
+  a.lanes = in_group;
+  for (int i = 0; i < fields; ++i) {
+    Numbers numbers(static_cast<std::uint64_t>(1000 + i));
+    for (int v = 0; v < n; ++v) made[i].emplace_back(numbers, outer_sites, 1);
+    for (int s = 0; s < outer_sites; ++s)
+      for (const MadeUpField<F, 12>& of_vector : made[i])
+        apart[i].insert(apart[i].end(), of_vector.stored.begin() + s * words, of_vector.stored.begin() + (s + 1) * words);
+    on_gpu.push_back(std::make_unique<OnGpu<F>>(in_lanes(apart[i], words, in_group, chunk, 0)));
+    a.fields[i] = on_gpu.back()->get();
+    a.vectors_of[i] = groups;
+  }
+  blas::Coefficient coefficients[blas::Arguments<F>::most_coefficients];
+  for (int k = 0; k < Operation::coefficients; ++k)
+    for (int v = 0; v < n; ++v) coefficients[k].values[v] = {0.25 * (k + 1) - 0.03125 * v, 0.125 * v - k};
+  VectorStatus status;
+  if (left_out >= 0) status.stopped[left_out] = 1;
+  const OnGpu<VectorStatus> state({status});
+  const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(std::max(1, count)), BinnedSum::zero()));
+  const Stream stream;
+  cuda::launch_blas<F, 12, true, Operation>(a, in_group, coefficients, state.get(), {}, outer_sites, stream);
+  if (count > 0) runtime::enqueue_finish({runtime::sum_tables(), sums.get(), nullptr, count}, stream);
+  stream.wait();
+  static constexpr arch::KernelTable<blas::Kernel<F> (*)(int)> kernels = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, 12, Operation>);
+  const std::vector<BinnedSum> found_sums = sums.read();
+  std::vector<F> found[fields];
+  for (int i = 0; i < fields; ++i) found[i] = in_lanes(on_gpu[static_cast<std::size_t>(i)]->read(), words, in_group, chunk, 0, true);
+  for (int v = 0; v < n; ++v) {
+    blas::Arguments<F> of_one{};
+    blas::Numbers<F> numbers{};
+    of_one.vectors = of_one.lanes = 1;
+    for (int i = 0; i < fields; ++i) {
+      of_one.fields[i] = made[i][static_cast<std::size_t>(v)].stored.data();
+      of_one.vectors_of[i] = 1;
+    }
+    for (int k = 0; k < Operation::coefficients; ++k) {
+      numbers.re[k][0] = static_cast<F>(coefficients[k].values[v].re);
+      numbers.im[k][0] = static_cast<F>(coefficients[k].values[v].im);
+    }
+    std::vector<BinnedSum> expected_sums(static_cast<std::size_t>(std::max(1, Operation::sums)), BinnedSum::zero());
+    if (v != left_out) kernels.current()(1)(of_one, numbers, 0, outer_sites, expected_sums.data());
+    INFO("vector " << v);
+    for (int i = 0; i < fields; ++i) {
+      bool same = true;
+      for (int s = 0; s < outer_sites; ++s)
+        same = same && same_bytes(found[i].data() + (s * n + v) * words, of_one.fields[i] + s * words, static_cast<std::size_t>(words));
+      CHECK(same);
+    }
+    for (int s = 0; s < Operation::sums && v != left_out; ++s)
+      CHECK(same_bytes(&found_sums[static_cast<std::size_t>(s * n + v)], &expected_sums[static_cast<std::size_t>(s)], 1));
+  }
+}
+
+template <class F>
+void check_operations() {
+  const auto check = [](auto operation) {
+    for (const int in_group : {8, 12, 16})
+      for (const int outer_sites : {1, 37, 48})
+        for (const int left_out : {-1, 3}) {
+          check_operation<F, decltype(operation)>(in_group, 1, outer_sites, left_out);
+          check_operation<F, decltype(operation)>(in_group, 2, outer_sites, left_out);
+        }
+  };
+#define QUARKSTAR_BLAS_OPERATION(operation) check(blas::operation{});
+  QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
+#undef QUARKSTAR_BLAS_OPERATION
 }
 
 template <class F>
@@ -282,6 +369,12 @@ TEST_CASE("each of the right-hand sides in lanes has the bits of the hopping ter
   QUARKSTAR_NEEDS_GPU("gpu hopping of vectors in lanes");
   check_groups<double>();
   check_groups<float>();
+}
+
+TEST_CASE("vector operations on right-hand sides in lanes have the bits of each alone") {
+  QUARKSTAR_NEEDS_GPU("gpu vector operations in lanes");
+  check_operations<double>();
+  check_operations<float>();
 }
 
 TEST_CASE("each of several right-hand sides has the bits of the hopping term alone") {
