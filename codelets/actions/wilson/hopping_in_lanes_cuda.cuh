@@ -23,10 +23,11 @@ struct Tiles {
   Arrival arrived[2];
 };
 
-/// Whether x and y of a tile come to shared memory while its hops are computed, where there is an x. With 12 vectors registers and L1 have
-/// room for that (one H200, 32^4: hops with x 6 to 9 % faster; with 16 vectors 10 % slower, with 8 up to 9 %).
-template <class F, int G>
-inline constexpr bool can_bring_beside = G == 12 && sizeof(F) == 4;
+/// Whether x and y of a tile come to shared memory while its hops are computed, where there is an x. With 12 vectors and links of 12 reals
+/// registers and L1 have room for that (one H200, 32^4: hops with x 6 to 9 % faster; with 16 vectors 9 to 15 % slower, with 8 6 to 9 %;
+/// links of 18 reals take more room, and were not measured).
+template <class F, int G, int Reals>
+inline constexpr bool can_bring_beside = G == 12 && Reals == 12 && sizeof(F) == 4;
 
 /// One of them.
 template <class F, int G>
@@ -209,7 +210,7 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
     const Marches<F, of_group> marches(count);
     auto* kernel = hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions, false>;
     std::size_t bytes = sizeof(Tiles<F, of_group, reals>);
-    if constexpr (can_bring_beside<F, of_group>)
+    if constexpr (can_bring_beside<F, of_group, reals>)
       if (arguments.x != nullptr && arguments.sites == nullptr && groups == 1 &&
           runtime::kernels_can_overlap()) {  // those have bulk copies
         kernel = hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions, true>;
