@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(threads_of_block)
   const std::size_t at = (outer * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector)) * (spinor_words<F> * W);
   const SiteOfThread<F, 24, Chunked> site{nullptr, outer, vector, W, lane, W, lane};
   Summands<V> none;
-  finish_site<stencil::LinearEpilogue, F, Chunked>(a, r, at, site, none);
+  finish_site<stencil::LinearEpilogue, F, Chunked, CachedStores, CachedLoads>(a, r, at, site, nullptr, none);
 }
 
 }  // namespace
