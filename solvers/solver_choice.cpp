@@ -98,8 +98,7 @@ int vectors_in_lanes_for(const runtime::Decomposition& decomposition, int compon
   if (components != spinor_components) return most;
   if (decomposition.count() > 1) return 1;  // kernels with edges are slower so
   // Faster: docs/results/2026-12-01-h200-marches.md, and in single precision docs/results/2026-12-01-h200-bicgstab.md.
-  if (slices > 1) return slices == 12 ? 1 : most;  // no test on a GPU solves with 12 slices in lanes yet
-  return settings.precision == Precision::single ? most : 1;
+  return slices > 1 || settings.precision == Precision::single ? most : 1;
 }
 
 void require_recyclable(const SolverSettings& settings, bool hermitian) {
