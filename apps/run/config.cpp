@@ -104,20 +104,12 @@ void complete(RunConfig& config) {
   if (!config.was_given("solver") &&
       (config.solver.solver == SolverSettings{}.solver || std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end()))
     config.solver.solver = kind.bench_solvers.front();
-  if (config.pipelined) {
-    const NamedKrylovSolver* const pipelined = find_pipelined_solver(config.solver.solver);
-    if (pipelined == nullptr)
-      throw Error(ErrorKind::input, Parameter("pipelined"), fmt::format("{} has no pipelined variant", config.solver.solver),
-                  fmt::format("use --solver {}, or leave it out", kind.is_hermitian ? "cg" : "bicgstab"));
-    config.solver.solver = pipelined->name;
-  }
   if (find_krylov_solver(config.solver.solver)->multigrid && !config.solver.multigrid) config.solver.multigrid.emplace();
   if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
   constexpr int usual_nrhs = 12;  // the columns of a spinor: on GPUs and CPUs more gain little
   if (config.nrhs == 0)
     config.nrhs = find_krylov_solver(config.solver.solver)->mixes_vectors ? kind.components : std::max(kind.components, usual_nrhs);
-  config.nrhs = std::min({config.nrhs, std::max(1, most_vectors / std::max(1, kind.slices(config.settings))),
-                          find_krylov_solver(config.solver.solver)->most_vectors});
+  config.nrhs = std::min(config.nrhs, std::max(1, most_vectors / std::max(1, kind.slices(config.settings))));
   // No more in flight than there is to solve: groups of right-hand sides, or operators.
   const auto operators = operators_of(config);
   const std::size_t solves = operators.size() > 1 ? operators.size() : groups_of(config, operators.front()).size();

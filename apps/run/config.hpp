@@ -50,7 +50,6 @@ struct RunConfig {
   bool propagators = true;           ///< whether the caller wants them; correlators alone need no columns in host memory
   int nrhs = 0;                      ///< right-hand sides solved together; 0: complete() chooses
   SolverSettings solver;
-  bool pipelined = false;      ///< complete() takes the pipelined variant of the solver
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<int> islands;  ///< that share the right-hand sides (apps/run/islands.hpp): 0: one for each device; none: chosen
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface

@@ -57,8 +57,6 @@ struct WordsInChunks {
 template <class Operation>
 inline constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;
 template <class Operation>
-inline constexpr int sums_at_once = std::min(sum_count<Operation>, 4);
-template <class Operation>
 inline constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
 
 /// Threads of a block at most, and blocks of a multiprocessor that registers must leave room for. In half precision a spinor's results wait
@@ -71,7 +69,6 @@ inline constexpr int block_threads = Components == colour_components ? 1024
 template <class F, int Components, class Operation>
 inline constexpr int resident_blocks = Components == colour_components    ? 1
                                        : !is_half<F>                      ? 4
-                                       : blas::field_count<Operation> > 5 ? 2
                                        : blas::field_count<Operation> > 3 ? 4
                                                                           : 8;
 
@@ -87,19 +84,6 @@ __device__ __forceinline__ void resolve(site::Complex<Lane<T>> (&c)[Count], cons
     const runtime::ComplexScalar z = coefficients.value[k].resolve(status, v);
     c[k] = {{static_cast<T>(z.re)}, {static_cast<T>(z.im)}};
   }
-}
-
-/// add_to_tables() for all sums of an operation, a few at a time. exchange: for sums_at_once numbers of each thread.
-template <class Operation, int Row = 32, class T, class TableOf>
-__device__ __forceinline__ void add_sums(const Lane<T> (&sum)[sum_count<Operation>], int own, T* exchange, TableOf&& table_of) {
-  constexpr int most = sums_at_once<Operation>;
-  site::unroll<(Operation::sums + most - 1) / most>([&](auto part) {
-    constexpr int first = part * most, count = std::min(most, Operation::sums - first);
-    if constexpr (first > 0) __syncthreads();
-    T x[count];
-    for (int s = 0; s < count; ++s) x[s] = sum[first + s].v;
-    add_to_tables<Row>(x, count, own, exchange, [&](int row, int s) { return table_of(row, first + s); });
-  });
 }
 
 /// One thread per site (x) and vector (y): its sums run over the site's components in storage order, as on a CPU. Coefficients are read
@@ -124,9 +108,11 @@ __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks
     blas::apply_to_vector<Operation, Components, Words>(a, id / lanes, v, lane, c, sum);
   }
   if constexpr (Operation::sums > 0) {
-    __shared__ __align__(16) Real<F> exchange[sums_at_once<Operation> * block_threads<F, Components>];
+    __shared__ __align__(16) Real<F> exchange[sum_count<Operation> * block_threads<F, Components>];
+    Real<F> x[sum_count<Operation>];
+    for (int s = 0; s < Operation::sums; ++s) x[s] = sum[s].v;
     const auto thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    add_sums<Operation>(sum, thread, exchange, [&](int row_of_sites, int s) -> SumTable* {
+    add_to_tables(x, Operation::sums, thread, exchange, [&](int row_of_sites, int s) -> SumTable* {
       const int vector = static_cast<int>(blockIdx.y * blockDim.y) + row_of_sites * arch::warp_threads / static_cast<int>(blockDim.x);
       return vector < a.vectors ? tables + s * a.vectors + vector : nullptr;
     });
@@ -202,10 +188,11 @@ __global__ void __launch_bounds__(most_threads_in_lanes, (resident_blocks<F, Com
     blas::apply_to_vector<Operation, Components, WordsInChunks<F, Components>>(a, first + s, group, lane, c, sum);
   }
   if constexpr (Operation::sums > 0) {
-    __shared__ __align__(16) Real<F> exchange[sums_at_once<Operation> * most_threads_in_lanes];
-    add_sums<Operation, sites_at_a_time>(sum, lane * sites_at_a_time + s, exchange, [&](int row, int k) {
-      return tables + (k * a.vectors + group) * in_lanes + (in_lanes > 1 ? row : 0);
-    });
+    __shared__ __align__(16) Real<F> exchange[sum_count<Operation> * most_threads_in_lanes];
+    Real<F> x[sum_count<Operation>];
+    for (int k = 0; k < Operation::sums; ++k) x[k] = sum[k].v;
+    add_to_tables<sites_at_a_time>(x, Operation::sums, lane * sites_at_a_time + s, exchange,
+                                   [&](int row, int k) { return tables + (k * a.vectors + group) * in_lanes + (in_lanes > 1 ? row : 0); });
   }
   if (in_tiles) wait_for_own_bulk_stores();
 }

@@ -14,7 +14,7 @@ namespace blas {
 /// F: number format of the fields.
 template <class F>
 struct Arguments {
-  static constexpr int most_fields = 8, most_coefficients = 3;
+  static constexpr int most_fields = 5, most_coefficients = 3;
   F* fields[most_fields];        ///< [outer site][vector][words of all lanes]
   int vectors_of[most_fields];   ///< n or 1
   int vectors, lanes;            ///< where vectors are in lanes: groups, and the vectors of each

@@ -188,69 +188,6 @@ struct ShiftedSolutionDirection {
   }
 };
 
-/// Pipelined conjugate gradient:  z = q + beta z;  s = w + beta s;  p = r + beta p;  x += alpha p;  r -= alpha s;  w -= alpha z;  |r|^2,
-/// Re <r, w>.  Fields: z, s, p, x, r, w, q; beta, alpha, -alpha.
-struct PipelinedCgUpdate {
-  static constexpr const char* name = "blas.pipelined_cg_update";
-  static constexpr Use uses[] = {Use::inout, Use::inout, Use::inout, Use::inout, Use::inout, Use::inout, Use::in};
-  static constexpr int coefficients = 3, sums = 2, flops = 56;
-  template <class V>
-  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[7], const site::Complex<V> (&c)[3], V* sum) {
-    f[0] = site::multiply_add(c[0], f[0], f[6]);
-    f[1] = site::multiply_add(c[0], f[1], f[5]);
-    f[2] = site::multiply_add(c[0], f[2], f[4]);
-    f[3] = site::multiply_add(c[1], f[2], f[3]);
-    f[4] = site::multiply_add(c[2], f[1], f[4]);
-    f[5] = site::multiply_add(c[2], f[0], f[5]);
-    sum[0] = fma(f[4].im, f[4].im, fma(f[4].re, f[4].re, sum[0]));
-    sum[1] = fma(f[4].im, f[5].im, fma(f[4].re, f[5].re, sum[1]));
-  }
-};
-
-/// Pipelined BiCGStab, to the middle of an iteration:  p = r + beta (p - omega s);  s = w + beta (s - omega z);
-/// z = t + beta (z - omega v);  q = r - alpha s;  y = w - alpha z;  |y|^2, <q, y>, <r0, s>, <r0, z>.
-/// Fields: p, s, z, r (q on return), w (y on return), t, v, r0; beta, -omega, -alpha.
-struct PipelinedBicgstabMiddle {
-  static constexpr const char* name = "blas.pipelined_bicgstab_middle";
-  static constexpr Use uses[] = {Use::inout, Use::inout, Use::inout, Use::inout, Use::inout, Use::in, Use::in, Use::in};
-  static constexpr int coefficients = 3, sums = 7, flops = 92;
-  template <class V>
-  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[8], const site::Complex<V> (&c)[3], V* sum) {
-    f[0] = site::multiply_add(c[0], site::multiply_add(c[1], f[1], f[0]), f[3]);
-    f[1] = site::multiply_add(c[0], site::multiply_add(c[1], f[2], f[1]), f[4]);
-    f[2] = site::multiply_add(c[0], site::multiply_add(c[1], f[6], f[2]), f[5]);
-    f[3] = site::multiply_add(c[2], f[1], f[3]);
-    f[4] = site::multiply_add(c[2], f[2], f[4]);
-    sum[0] = fma(f[4].im, f[4].im, fma(f[4].re, f[4].re, sum[0]));
-    sum[1] = fma(f[3].im, f[4].im, fma(f[3].re, f[4].re, sum[1]));
-    sum[2] = fnma(f[3].im, f[4].re, fma(f[3].re, f[4].im, sum[2]));
-    for (int i = 0; i < 2; ++i) {
-      sum[3 + 2 * i] = fma(f[7].im, f[1 + i].im, fma(f[7].re, f[1 + i].re, sum[3 + 2 * i]));
-      sum[4 + 2 * i] = fnma(f[7].im, f[1 + i].re, fma(f[7].re, f[1 + i].im, sum[4 + 2 * i]));
-    }
-  }
-};
-
-/// Pipelined BiCGStab, to the end of an iteration:  x += alpha p + omega q;  r = q - omega y;  w = y - omega (t - alpha v);  |r|^2,
-/// <r0, r>, <r0, w>.  Fields: x, r (q on entry), w (y on entry), p, t, v, r0; alpha, omega.
-struct PipelinedBicgstabEnd {
-  static constexpr const char* name = "blas.pipelined_bicgstab_end";
-  static constexpr Use uses[] = {Use::inout, Use::inout, Use::inout, Use::in, Use::in, Use::in, Use::in};
-  static constexpr int coefficients = 2, sums = 5, flops = 60;
-  template <class V>
-  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[7], const site::Complex<V> (&c)[2], V* sum) {
-    const site::Complex<V> minus_alpha{-c[0].re, -c[0].im}, minus_omega{-c[1].re, -c[1].im};
-    f[0] = site::multiply_add(c[0], f[3], site::multiply_add(c[1], f[1], f[0]));
-    f[1] = site::multiply_add(minus_omega, f[2], f[1]);
-    f[2] = site::multiply_add(minus_omega, site::multiply_add(minus_alpha, f[5], f[4]), f[2]);
-    sum[0] = fma(f[1].im, f[1].im, fma(f[1].re, f[1].re, sum[0]));
-    for (int i = 0; i < 2; ++i) {
-      sum[1 + 2 * i] = fma(f[6].im, f[1 + i].im, fma(f[6].re, f[1 + i].re, sum[1 + 2 * i]));
-      sum[2 + 2 * i] = fnma(f[6].im, f[1 + i].re, fma(f[6].re, f[1 + i].im, sum[2 + 2 * i]));
-    }
-  }
-};
-
 /// Every operation: kernels and codelets are made for each of these. A new one is a struct above and a line here.
 #define QUARKSTAR_FOR_BLAS_OPERATIONS(DO) \
   DO(Fill)                                \
@@ -267,10 +204,7 @@ struct PipelinedBicgstabEnd {
   DO(Direction)                           \
   DO(ShiftedSolutionDirection)            \
   DO(BicgstabSolutionResidual)            \
-  DO(BicgstabDirection)                   \
-  DO(PipelinedCgUpdate)                   \
-  DO(PipelinedBicgstabMiddle)             \
-  DO(PipelinedBicgstabEnd)
+  DO(BicgstabDirection)
 
 template <class Operation>
 inline constexpr int field_count = static_cast<int>(sizeof(Operation::uses) / sizeof(Use));

@@ -40,9 +40,7 @@ class Run {
       for (const int buffer : step(scheduled).buffers) pointers_[i].push_back(memory(call, buffer, scheduled.device));
       calls_.push_back(Call(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr,
                             streams_[static_cast<std::size_t>(scheduled.lane)], worker_));
-      using Kind = Batch::Part::Kind;
-      const Kind kind = step(scheduled).part.kind;
-      if (kind == Kind::sum || kind == Kind::begin_sum || kind == Kind::end_sum) calls_[i].set_exchange(&work.over_ranks);
+      if (step(scheduled).part.kind == Batch::Part::Kind::sum) calls_[i].set_exchange(&work.over_ranks);
     }
     for (int buffer = 0; buffer < static_cast<int>(schedule.copied.size()); ++buffer) {
       if (!schedule.copied[static_cast<std::size_t>(buffer)]) continue;

@@ -86,7 +86,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
     work->mailboxes = *std::move(plan);
     const mpi::GpuPeers& peers = Session::current().messages()->peers();
     work->over_ranks = peers.sum_exchange();
-    work->leaves_out_refreshes = peers.leaves_out_refreshes() && refreshes_have_whole_messages(work->program, work->mailboxes);
+    work->leaves_out_refreshes = peers.leaves_out_refreshes() && refreshes_have_own_mailboxes(work->program, work->mailboxes);
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());

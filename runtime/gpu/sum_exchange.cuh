@@ -29,9 +29,10 @@ class BlockExchange {
     if (sender() < words_ * (e.devices - 1)) __threadfence_system();
   }
 
-  /// total: in shared memory and seen by all threads. There must have been a barrier since the constructor.
-  __device__ void send(const BinnedSum* total) const {
-    const int threads = static_cast<int>(blockDim.x), others = e_.devices - 1;
+  /// total[s], in shared memory and seen by all threads, <- the sum of all devices' total[s], merged by thread s, s <
+  /// sums. There must have been a barrier since the constructor.
+  __device__ void merge_all(BinnedSum* total) const {
+    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x), others = e_.devices - 1;
     const std::size_t turn = number_ % 2 * e_.turn_words();
     const auto* own = reinterpret_cast<const unsigned*>(total);
     for (int i = sender(); i < others * words_; i += threads) {
@@ -41,13 +42,6 @@ class BlockExchange {
     if (counts_sums(e_) && sender() < others)
       FlagWord(e_.to[other(sender())][turn + e_.place_words() - 1])
           .store(number_ << 32 | static_cast<unsigned>(sums_), cuda::memory_order_relaxed);
-  }
-
-  /// total[s], in shared memory and seen by all threads, of this device <- the sum of all devices' total[s], merged by thread s, s < sums.
-  /// This device has sent its own, here or in an earlier kernel; the exchange is over.
-  __device__ void receive(BinnedSum* total) const {
-    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x), others = e_.devices - 1;
-    const std::size_t turn = number_ % 2 * e_.turn_words();
     constexpr int room = 256;
     __shared__ BinnedSum received[room];
     auto* received_words = reinterpret_cast<unsigned*>(received);

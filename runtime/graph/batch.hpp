@@ -48,8 +48,8 @@ class Batch {
     Cost cost{};
     Placement placement{};
     bool counted = true;  ///< false: a copy of a scalar step, which the first owner's counts
-    /// A sum is a scalar step that exchanges its sums with those of other ranks; or one step begins that, and the scalar step ends it.
-    enum class Kind { task, sum, begin_sum, end_sum, send, receive } kind = Kind::task;
+    /// A sum is a scalar step that exchanges its sums with those of other ranks.
+    enum class Kind { task, sum, send, receive } kind = Kind::task;
     const Mailbox* mailbox = nullptr;  ///< of a message; nullptr: it cannot go from GPU to GPU
     std::function<void()> unfused{};   ///< of what is no task of one rank: submits it where the batch is not one task
   };

@@ -24,27 +24,6 @@ const TypedCodelet merge_codelet("scalar.merge", CodeletKind::scalar,
                                    if (idle) call.skip();
                                  });
 
-/// Buffers: this rank's sums; partial sums. On CPUs a sum is begun by what adds it up: submit_sum_over_ranks().
-void no_cpu_version(Call&) {}
-#ifdef QUARKSTAR_CUDA
-const Codelet begin_codelet("scalar.begin_sum", CodeletKind::scalar, no_cpu_version, detail::run_begin_sum_on_cuda);
-#else
-const Codelet begin_codelet("scalar.begin_sum", CodeletKind::scalar, no_cpu_version);
-#endif
-
-/// Adds a step with this codelet to the batch that is being collected.
-void collect(const Codelet& codelet, const detail::ScalarArguments& arguments, const AccessList& accesses, const Placement& placement,
-             Batch::Part::Kind kind, const std::function<void()>& through_host) {
-  GraphRecording::note(codelet, {}, accesses, placement);
-  const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
-  Batch::current()->add({.codelet = &codelet,
-                         .arguments = {bytes, bytes + sizeof arguments},
-                         .accesses = accesses,
-                         .placement = placement,
-                         .kind = kind,
-                         .unfused = through_host});
-}
-
 }  // namespace
 
 PartialSums::PartialSums(int tasks, int sums, bool over_ranks) {
@@ -68,19 +47,15 @@ void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const 
 bool detail::collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments, const AccessList& accesses,
                                      const Placement& placement, const std::function<void()>& through_host) {
   if (!Session::current().messages()->collected()) return false;
-  using Kind = Batch::Part::Kind;
-  collect(codelet, arguments, accesses, placement, arguments.begun != 0 ? Kind::end_sum : Kind::sum, through_host);
+  GraphRecording::note(codelet, {}, accesses, placement);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
+  Batch::current()->add({.codelet = &codelet,
+                         .arguments = {bytes, bytes + sizeof arguments},
+                         .accesses = accesses,
+                         .placement = placement,
+                         .kind = Batch::Part::Kind::sum,
+                         .unfused = through_host});
   return true;
-}
-
-void detail::submit_begin_of_sum(const PartialSums& partials, int sums, const Guard& guard, int owner, const char* name) {
-  if (!partials.is_distributed()) return;
-  const auto through_host = [&partials, sums, guard, owner, name] { submit_sum_over_ranks(partials, sums, guard, owner, name); };
-  if (!Session::current().messages()->collected()) return through_host();
-  AccessList accesses{out(partials.this_rank())};
-  for (int p = 0; p < partials.tasks(); ++p) accesses.push_back(in(partials.task(p)));
-  const Placement placement{.owner = owner, .block = -1, .urgent = true, .everywhere = true, .role = role_of(guard.when)};
-  collect(begin_codelet, {partials.tasks(), sums, 0}, accesses, placement, Batch::Part::Kind::begin_sum, through_host);
 }
 
 std::vector<double> values_of(const PartialSums& partials, int sums) {

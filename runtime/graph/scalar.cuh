@@ -27,38 +27,9 @@ struct ScalarSums {
   int unfinished_partial, first_unfinished;  ///< where they go: of which partial, from which of its sums on
   BinnedSum* carried;                        ///< from one launch to the next
   bool first, last;
-  bool begun;                            ///< the exchange has begun: this device's sums have been sent
   SumExchange exchange;                  ///< devices = 0: none
   unsigned long long refresh_condition;  ///< 0: none
 };
-
-/// totals[s], in shared memory, <- the s-th sum over all partials so far, by thread s of a block. beside(): what else threads ask memory
-/// for, while they wait. finished: shared memory for as many sums.
-template <class Beside>
-__device__ void gather_sums(const ScalarSums& work, BinnedSum* finished, BinnedSum* totals, Beside&& beside) {
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  // What does not depend on each other is asked for together.
-  const UnfinishedSums& unfinished = work.unfinished;
-  int s = thread / 32;
-  unsigned long long seen = s < unfinished.count ? seen_in(unfinished.tables[s]) : 0;
-  const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
-  beside();
-  while (finishes && s < unfinished.count) {
-    const BinnedSum sum = take_sum(unfinished.tables[s], seen);
-    if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
-    s += threads / 32;
-    if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
-  }
-  __syncthreads();
-  if (work.sums == 0 && thread == 0) totals[0] = BinnedSum::zero();  // what is exchanged where nothing is summed
-  if (thread >= work.sums) return;
-  BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
-  const int new_one = thread - work.first_unfinished;
-  const bool is_new = finishes && new_one >= 0 && new_one < unfinished.count;
-  for (int p = 0; p < work.count; ++p) total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
-  if (!work.last) work.carried[thread] = total;
-  totals[thread] = total;
-}
 
 template <class State, class Step>
 __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
@@ -79,16 +50,33 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   auto* state_words = reinterpret_cast<Word*>(state);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const auto gather = [&] {
-    gather_sums(work, finished, totals, [&] {
-      for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
-    });
+    // What does not depend on each other is asked for together.
+    const UnfinishedSums& unfinished = work.unfinished;
+    int s = thread / 32;
+    unsigned long long seen = s < unfinished.count ? seen_in(unfinished.tables[s]) : 0;
+    const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
+    for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
+    while (finishes && s < unfinished.count) {
+      const BinnedSum sum = take_sum(unfinished.tables[s], seen);
+      if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
+      s += threads / 32;
+      if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
+    }
+    __syncthreads();
+    if (work.sums == 0 && thread == 0) totals[0] = BinnedSum::zero();  // what is exchanged where nothing is summed
+    if (thread >= work.sums) return;
+    BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
+    const int new_one = thread - work.first_unfinished;
+    const bool is_new = finishes && new_one >= 0 && new_one < unfinished.count;
+    for (int p = 0; p < work.count; ++p) total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
+    if (!work.last) work.carried[thread] = total;
+    totals[thread] = total;
   };
   if (exchanges) {
     const BlockExchange exchange(work.exchange, max(work.sums, 1));  // no sums: still a word, that this device is here
     gather();
     __syncthreads();
-    if (!work.begun) exchange.send(totals);
-    exchange.receive(totals);
+    exchange.merge_all(totals);
     let_successors_start();
   } else {
     gather();
@@ -130,15 +118,13 @@ inline void take_unfinished(ScalarSums& work, CudaStream stream) {
   enqueue_finish(unfinished, stream);
 }
 
-/// launch(work, threads) for each group of the partials, which are the call's buffers from the first_partial-th on.
-template <class Launch>
-void launch_with_sums(Call& call, int first_partial, Launch&& launch) {
+template <class State, class Step>
+void run_scalar_step_on_cuda(Call& call) {
   const auto& arguments = call.arguments<ScalarArguments>();
   const auto stream = static_cast<CudaStream>(call.stream());
   constexpr int slot = 1;
   ScalarSums work{};
   work.sums = arguments.sums;
-  work.begun = arguments.begun != 0;
   if (arguments.partials > partials_a_launch) {
     flush_sums(stream);
     work.carried = static_cast<BinnedSum*>(worker_memory(slot, most_sums_on_cuda * sizeof(BinnedSum)));
@@ -150,21 +136,13 @@ void launch_with_sums(Call& call, int first_partial, Launch&& launch) {
   do {
     work.first = done == 0;
     for (work.count = 0; done < arguments.partials && work.count < partials_a_launch; ++done)
-      if (const auto* partial = call.buffer<const BinnedSum>(first_partial + done); partial != nullptr)
-        work.partials[work.count++] = partial;
+      if (const auto* partial = call.buffer<const BinnedSum>(2 + done); partial != nullptr) work.partials[work.count++] = partial;
     work.last = done == arguments.partials;
     take_unfinished(work, stream);
     const int warps = std::clamp(work.unfinished.count + sending_warps, least_scalar_warps, most_scalar_warps);
-    launch(work, static_cast<unsigned>(32 * warps), stream);
+    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream, call.buffer<State>(0),
+                       call.buffer<double>(1), arguments.most_steps, work);
   } while (done < arguments.partials);
-}
-
-template <class State, class Step>
-void run_scalar_step_on_cuda(Call& call) {
-  launch_with_sums(call, 2, [&call](const ScalarSums& work, unsigned threads, CudaStream stream) {
-    launch_overlapping(scalar_step_kernel<State, Step>, 1, threads, stream, call.buffer<State>(0), call.buffer<double>(1),
-                       call.arguments<ScalarArguments>().most_steps, work);
-  });
   check_launch(Step::name);
 }
 

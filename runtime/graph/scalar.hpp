@@ -57,8 +57,6 @@ class GraphState {
       std::memset(whole.get(), 0, sizeof(State) + tail_bytes);
       std::memcpy(whole.get(), &initial, sizeof(State));
     }
-    // Where kernels are disabled (bench submission) nobody else writes what the host looks at.
-    std::memset(HostView<std::byte>(mirror_, HostAccess::overwrite).get(), 0, sizeof(State));
     HostView<double> history(history_, HostAccess::overwrite);
     for (int i = 0; i < most_steps; ++i) history[static_cast<std::size_t>(i)] = 0;
   }
@@ -102,7 +100,6 @@ inline constexpr int most_sums_on_cuda = 128;
 
 struct ScalarArguments {
   int partials, sums, most_steps;
-  int begun = 0;  ///< the sum over ranks has been begun: partials are one, of this rank
 };
 
 template <class State, class Step>
@@ -142,17 +139,10 @@ const Codelet& scalar_codelet() {
 void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, int owner, const char* name);
 
 /// Adds a scalar step to the batch that is being collected for a GPU of each rank: a step of its program that reads
-/// this rank's partial sums and exchanges them with the other ranks (runtime/gpu/sum_exchange.hpp), or takes those of an exchange that has
-/// begun. through_host: submits it where the batch is not one task. False where no such batch is being collected.
+/// this rank's partial sums and exchanges them with the other ranks (runtime/gpu/sum_exchange.hpp). through_host: submits
+/// it where the batch is not one task. False where no such batch is being collected.
 bool collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments, const AccessList& accesses,
                              const Placement& placement, const std::function<void()>& through_host);
-
-/// begin_sum(), below. Nothing on one rank.
-void submit_begin_of_sum(const PartialSums& partials, int sums, const Guard& guard, int owner, const char* name);
-#ifdef QUARKSTAR_CUDA
-/// Sends this rank's sums to the others and leaves them in partials.this_rank(): runtime/graph/begin_sum.cu.
-void run_begin_sum_on_cuda(Call& call);
-#endif
 
 /// Copies `bytes` of one handle to another, on a worker.
 void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker);
@@ -164,9 +154,9 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int wo
 /// `record(state, i)`, several of them), `run`; a step of vectors has run(State&, int v, const double* sums) instead, of one vector, whose
 /// state has `vectors`, leaves_out(v, refreshing) and settle(), called when all have run; with a member `on_cuda` it also
 /// runs on GPUs, so that scalars need not leave them; with a member `refreshing` it works only while a refresh is due; with a member
-/// `from_outside` it is no part of the iteration. begun: begin_sum() has been called with the same.
+/// `from_outside` it is no part of the iteration.
 template <class Step, class State>
-void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0, bool begun = false) {
+void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   if constexpr (requires { Step::on_cuda; })
     if (sums > detail::most_sums_on_cuda) throw ShapeError(Step::name, "more sums than a step on a GPU gathers");
   Role role = Role::work;
@@ -176,29 +166,17 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   const Placement placement{.owner = state.owner(), .block = -1, .urgent = true, .everywhere = true, .role = role};
   const Codelet* codelet = &detail::scalar_codelet<State, Step>();
   const int count = partials != nullptr ? partials->tasks() : 0;
-  const detail::ScalarArguments arguments{count, sums, state.most_steps()}, on_one{1, sums, state.most_steps()},
-      of_this_rank{1, sums, state.most_steps(), 1};
-  AccessList accesses{inout(state.handle()), inout(state.history())}, on_all_ranks = accesses, on_this_rank = accesses;
+  const detail::ScalarArguments arguments{count, sums, state.most_steps()}, on_one{1, sums, state.most_steps()};
+  AccessList accesses{inout(state.handle()), inout(state.history())}, on_all_ranks = accesses;
   for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
   if (partials == nullptr || !partials->is_distributed()) return submit(*codelet, arguments, accesses, {}, placement);
   on_all_ranks.push_back(in(partials->all_ranks()));
   const Guard guard = detail::guard_of<Step>(state.handle());
-  const auto through_host = [codelet, on_one, placement, partials, guard, on_all_ranks, begun] {
-    if (!begun) detail::submit_sum_over_ranks(*partials, on_one.sums, guard, placement.owner, Step::name);
+  const auto through_host = [codelet, on_one, placement, partials, guard, on_all_ranks] {
+    detail::submit_sum_over_ranks(*partials, on_one.sums, guard, placement.owner, Step::name);
     submit(*codelet, on_one, on_all_ranks, {}, placement);
   };
-  if (begun) on_this_rank.push_back(in(partials->this_rank()));
-  if (!detail::collect_step_over_ranks(*codelet, begun ? of_this_rank : arguments, begun ? on_this_rank : accesses, placement,
-                                       through_host))
-    through_host();
-}
-
-/// Begins to add up the first `sums` sums over all ranks for the scalar step Step, which is submitted later, with `begun`; what is
-/// submitted in between hides how long that takes. No other sum over ranks may come in between, and no other step of this state. Nothing on
-/// one rank.
-template <class Step, class State>
-void begin_sum(const GraphState<State>& state, const PartialSums& partials, int sums) {
-  detail::submit_begin_of_sum(partials, sums, detail::guard_of<Step>(state.handle()), state.owner(), Step::name);
+  if (!detail::collect_step_over_ranks(*codelet, arguments, accesses, placement, through_host)) through_host();
 }
 
 /// The first `sums` sums, over all ranks. Waits for the tasks that add to them; before that other programs have a turn

@@ -1,8 +1,8 @@
 #include "runtime/mpi/mailbox_plan.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <map>
+#include <array>
+#include <set>
 
 namespace quarkstar::runtime {
 namespace {
@@ -99,24 +99,15 @@ std::optional<MailboxPlan> plan_mailboxes(Program& program) {
   return plan;
 }
 
-bool refreshes_have_whole_messages(const Program& program, const MailboxPlan& plan) {
-  std::vector<std::size_t> part(program.steps.size());  // the refresh that a step is in, from 1 on; 0: none
-  std::size_t refreshes = 0;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    const std::size_t count = whole_refresh_behind(program, i);
-    if (count > 0) std::fill_n(part.begin() + static_cast<std::ptrdiff_t>(i) + 1, count, ++refreshes);
-  }
-  std::map<const void*, std::size_t> under_way;  // mailboxes with a message that has begun, and in which part
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    const MailboxUse& use = plan.uses[i];
-    for (const auto* begins : {&use.room, &use.arrival})
-      for (const Mailbox& mailbox : *begins) under_way[mailbox.data] = part[i];
-    for (const int buffer : program.steps[i].buffers) {
-      const void* const mailbox = plan.memory[static_cast<std::size_t>(buffer)];
-      if (mailbox != nullptr && under_way.at(mailbox) != part[i]) return false;
-    }
-  }
-  return true;
+bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& plan) {
+  std::vector<bool> left_out(program.steps.size());
+  for (std::size_t i = 0; i < left_out.size(); ++i)
+    for (std::size_t left = whole_refresh_behind(program, i); left > 0; --left) left_out[i + left] = true;
+  std::array<std::set<void*>, 2> touched;  // by others, by refreshes
+  for (std::size_t i = 0; i < left_out.size(); ++i)
+    for (const int buffer : program.steps[i].buffers)
+      if (void* mailbox = plan.memory[static_cast<std::size_t>(buffer)]; mailbox != nullptr) touched[left_out[i] ? 1 : 0].insert(mailbox);
+  return std::none_of(touched[1].begin(), touched[1].end(), [&](void* mailbox) { return touched[0].contains(mailbox); });
 }
 
 void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan) {

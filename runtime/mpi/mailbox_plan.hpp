@@ -26,9 +26,9 @@ struct MailboxPlan {
 /// between the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
 
-/// Whether every message that begins in a refresh that may be left out (whole_refresh_behind()) ends in it, at both its ends, and no other
-/// message does. Only then may refreshes be left out: who leaves out one half of a message would count otherwise than who has the other.
-bool refreshes_have_whole_messages(const Program& program, const MailboxPlan& plan);
+/// Whether no mailbox of a refresh that may be left out (whole_refresh_behind()) is touched by any other step. Only then may
+/// refreshes be left out: a message that began outside of one could end inside, where one end would count it and the other not.
+bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& plan);
 
 /// For the schedule of a program with messages on one device: steps that touch mailboxes go in the side lane, beside
 /// the interior. Steps that touch the same mailbox keep their order, whatever their lanes, because messages are counted.

@@ -53,16 +53,12 @@ std::vector<Interval> times_on_ranks(const GpuProgram& work) {
   const RankNodes nodes = rank_nodes();
   const std::vector<bool> left_out = left_out_in(work.program);
   RankBatch batch{work.schedule, {}, {}, {}, {}};
-  int begun = -1;  // the sum under way
   for (std::size_t i = 0; i < work.schedule.steps.size(); ++i) {
     const ScheduledStep& scheduled = work.schedule.steps[i];
     const Program::Step& step = step_of(work, scheduled);
-    using Kind = Batch::Part::Kind;
-    if (step.part.kind == Kind::begin_sum) begun = static_cast<int>(i);
-    batch.begun.push_back(step.part.kind == Kind::end_sum ? begun : -1);
     const bool out = left_out[static_cast<std::size_t>(scheduled.step)];
     batch.needs.push_back(kernel_of(step));
-    batch.sums.push_back(step.part.kind == Kind::sum && !out);
+    batch.sums.push_back(step.part.kind == Batch::Part::Kind::sum && !out);
     if (out) continue;
     const MailboxUse& use = work.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
     for (const Mailbox& mailbox : use.sent) batch.sent.push_back(face_of(mailbox, static_cast<int>(i), nodes.ranks));

@@ -51,8 +51,6 @@ class Node {
       for (int rank = 0; rank < ranks_; ++rank) add_step(step, rank);
     for (const RankFace& face : batch.sent) add_sent(face);
     for (const RankFace& face : batch.received) add_received(face);
-    for (std::size_t step = 0; step < batch.begun.size(); ++step)
-      if (batch.begun[step] >= 0) add_begun_sum(batch.begun[step], static_cast<int>(step));
   }
 
   std::vector<Interval> of_last_rank() const {
@@ -101,17 +99,6 @@ class Node {
       place[mu] = there % nodes_.node[mu];
     }
     return {static_cast<int>(lexicographic(place, nodes_.node)), inside};
-  }
-
-  /// The sums of all ranks of the node, from the step where they begin to that where they end.
-  void add_begun_sum(int begin, int end) {
-    const double between = nodes_.count() > 1 ? host_sum_us(machine_, nodes_.count()) + machine_.signal_us : 0;
-    for (int rank = 0; rank < ranks_; ++rank)
-      for (int other = 0; other < ranks_; ++other) {
-        const double inside = other != rank ? machine_.signal_us : 0;
-        messages_.push_back({static_cast<int>(number(begin, other)), static_cast<int>(number(end, rank)), 0, 0,
-                             exchanges_.sums ? std::max(inside, between) : 0});
-      }
   }
 
   double host_us(double bytes) const { return bytes / machine_.host_face_gbs() * 1e-3; }

@@ -36,8 +36,6 @@ struct RankBatch {
   std::vector<StepTime> needs;  ///< of its steps, without what they exchange
   std::vector<bool> sums;       ///< which of them exchange sums over ranks
   std::vector<RankFace> sent, received;
-  std::vector<int>
-      begun{};  ///< of a step that ends a sum over ranks: the scheduled step that begins it; -1 of all others. Empty: no such sums
 };
 
 /// Which exchanges take time.
@@ -54,7 +52,7 @@ struct Exchanges {
 ///   wire_gbs(); network_us, message_us and flag_us after the last it is known to the reader's GPU. That has copied the earlier pieces
 ///   meanwhile, each when it has come and the one before is copied; its step begins with what is left of that.
 /// - A sum is a step that all ranks take together, `signal_us` after the last of their node is there. Between nodes it takes
-///   host_sum_us() more. Of one that has been begun it is the beginning that all must have ended so long ago.
+///   host_sum_us() more.
 /// Without an exchange none of these times is counted, but its steps keep their order.
 std::vector<Interval> rank_times(const RankBatch& batch, const Machine& node, const RankNodes& nodes, const Exchanges& exchanges);
 

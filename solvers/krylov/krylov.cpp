@@ -19,12 +19,6 @@ const NamedKrylovSolver* find_krylov_solver(std::string_view name) {
   return nullptr;
 }
 
-const NamedKrylovSolver* find_pipelined_solver(std::string_view name) {
-  for (const NamedKrylovSolver& solver : krylov_solvers())
-    if (!solver.pipelined_of.empty() && (solver.pipelined_of == name || solver.name == name)) return &solver;
-  return nullptr;
-}
-
 KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
                        const KrylovProgress& progress) {
   return make(a, limits, x.vectors())->solve(x, r, progress);

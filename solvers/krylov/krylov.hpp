@@ -131,10 +131,8 @@ struct NamedKrylovSolver {
   bool pauses = false;            ///< goes on where KrylovState::most_iterations has ended it: takes KrylovLimits::pauses
   double known_gain2 = 0;  ///< as Projector::gain2(), where the Krylov space is that of M itself: M brings back what a projector knew, as
                            ///< singular vectors on the left are no eigenvectors
-  std::string_view pipelined_of{};             ///< the solver whose sums this one has on their way while it applies A; empty: none
-  bool shifted = false;                        ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
-  int most_vectors = quarkstar::most_vectors;  ///< right-hand sides together, at most
-  MakeRecurrence make = nullptr;               ///< this and what follows: by solver_by()
+  bool shifted = false;    ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
+  MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
   RecurrenceMemory (*memory)(int restart, int vectors) = nullptr;
   bool keeps_directions = false;  ///< KrylovLimits::restart of them
 
@@ -145,8 +143,6 @@ struct NamedKrylovSolver {
 const std::vector<NamedKrylovSolver>& krylov_solvers();
 /// nullptr: there is none of that name.
 const NamedKrylovSolver* find_krylov_solver(std::string_view name);
-/// The pipelined variant of the solver of that name, itself where it is one; nullptr: there is none.
-const NamedKrylovSolver* find_pipelined_solver(std::string_view name);
 
 // Each in its own file.
 #define QUARKSTAR_KRYLOV_SOLVER(name) NamedKrylovSolver name##_solver();

@@ -6,8 +6,6 @@
 #include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 #include "solvers/krylov/multishift_cg_steps.hpp"
-#include "solvers/krylov/pipelined_bicgstab_steps.hpp"
-#include "solvers/krylov/pipelined_cg_steps.hpp"
 #include "solvers/krylov/state_task.cuh"
 
 namespace quarkstar {
@@ -36,13 +34,6 @@ QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Refreshed)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Begin)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Alpha)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Beta)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_bicgstab_steps::State, pipelined_bicgstab_steps::Begin)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_bicgstab_steps::State, pipelined_bicgstab_steps::Omega)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_bicgstab_steps::State, pipelined_bicgstab_steps::Next)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_bicgstab_steps::State, pipelined_bicgstab_steps::Refreshed)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_cg_steps::State, pipelined_cg_steps::Begin)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_cg_steps::State, pipelined_cg_steps::Next)
-QUARKSTAR_SCALAR_STEP_ON_CUDA(pipelined_cg_steps::State, pipelined_cg_steps::Refreshed)
 QUARKSTAR_STATE_TASK_ON_CUDA(gcr_steps::State, gcr_steps::Rest)
 QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, BeginAnew)
 QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, RunBroken)

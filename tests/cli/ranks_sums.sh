@@ -15,8 +15,6 @@ solve=(solve --gauge lattice.ildg --kappa 0.1 --columns 0-1 --tol 1e-6 --threads
 reference "${solve[@]}"
 for names in ab abab; do same_bits $names "${solve[@]}"; done
 same_bits aab "${solve[@]}" --policy eager --check-every 3 --in-flight 2 --nrhs 1
-reference "${solve[@]}" --pipelined --precision half --nrhs 2
-for names in ab aab abab; do same_bits $names "${solve[@]}" --pipelined --precision half --nrhs 2; done
 # Many sums in one step: of sixteen right-hand sides.
 eight=(solve --gauge lattice.ildg --action naive --masses 0.3,0.4,0.5,0.6,0.7,0.8,0.9,1 --columns 0,1,2 --nrhs 16 --tol 1e-6 --threads 1 --solver cg)
 reference "${eight[@]}"
@@ -73,22 +71,10 @@ iterations ab "${cg[@]}"
 for rank in 0 1; do takes $rank sums 64; done  # 2 of CG, for all right-hand sides
 # A Dslash over a lattice cut in t sends two faces and receives two, and an iteration of CG has two Dslash: for all right-hand sides together,
 # by requests that are made once.
-face=$((32 * 3 * 6 * 8))  # bytes: sites of a parity, right-hand sides, numbers
 for rank in 0 1; do
   takes $rank MPI_Start 256
-  takes $rank sent $((128 * face))
   for call in MPI_Isend MPI_Irecv MPI_Send_init MPI_Recv_init; do takes $rank $call 0; done
 done
-# Pipelined solvers have one sum less, and as many faces.
-iterations ab "${cg[@]}" --pipelined
-for rank in 0 1; do
-  takes $rank sums 32
-  takes $rank MPI_Start 256
-  takes $rank sent $((128 * face))
-done
-iterations aab "${bicgstab[@]}" --pipelined
-takes 0 sums 64
-takes 1 sums 0
 
 # What ranks tell each other at the start does not grow with texts that they have in common: numbers of a few bytes, and each text once.
 on_hosts aaa machine || { cat stderr.txt; die "machine on three ranks"; }

@@ -1,7 +1,7 @@
 // Loaded before MPI (LD_PRELOAD): counts the calls of a rank, and can flip a bit of what a rank receives. Goes by MPI's profiling
 // interface.
-//   MPI_PROBE_COUNTS=FILE   at MPI_Finalize FILE.RANK gets a line "CALL COUNT" for each kind of call that was made, for `persistent`
-//                           requests the most that were there at a time, and for `sent` the bytes that went by them
+//   MPI_PROBE_COUNTS=FILE   at MPI_Finalize FILE.RANK gets a line "CALL COUNT" for each kind of call that was made, and for `persistent`
+//                           requests the most that were there at a time
 //   MPI_PROBE_NO_MEMORY=1   ranks cannot share memory: shm_open fails
 //   MPI_PROBE_FLIP=RANK:N   on that rank the result of the N-th sum of the task graph (from 1) has one bit flipped
 #include <dlfcn.h>
@@ -36,12 +36,6 @@ void add_persistent(int change) {
   there += change;
   long& most = counts["persistent"];
   if (there > most) most = there;
-}
-
-/// Bytes of what a persistent request sends.
-std::map<MPI_Request, long>& bytes_of() {
-  static std::map<MPI_Request, long> bytes;
-  return bytes;
 }
 
 int rank() {
@@ -111,12 +105,7 @@ int MPI_Irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm 
 int MPI_Send_init(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm communicator, MPI_Request* request) {
   count("MPI_Send_init");
   add_persistent(1);
-  const int code = PMPI_Send_init(data, n, type, to, tag, communicator, request);
-  int bytes = 0;
-  PMPI_Type_size(type, &bytes);
-  const std::lock_guard lock(mutex);
-  bytes_of()[*request] = static_cast<long>(n) * bytes;
-  return code;
+  return PMPI_Send_init(data, n, type, to, tag, communicator, request);
 }
 int MPI_Recv_init(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm communicator, MPI_Request* request) {
   count("MPI_Recv_init");
@@ -125,18 +114,10 @@ int MPI_Recv_init(void* data, int n, MPI_Datatype type, int from, int tag, MPI_C
 }
 int MPI_Request_free(MPI_Request* request) {
   add_persistent(-1);  // the library frees no others
-  {
-    const std::lock_guard lock(mutex);
-    bytes_of().erase(*request);
-  }
   return PMPI_Request_free(request);
 }
 int MPI_Start(MPI_Request* request) {
   count("MPI_Start");
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto sends = bytes_of().find(*request); sends != bytes_of().end()) counts["sent"] += sends->second;
-  }
   return PMPI_Start(request);
 }
 int MPI_Iallgather(const void* in, int n, MPI_Datatype type, void* out, int n_out, MPI_Datatype type_out, MPI_Comm communicator,

@@ -86,26 +86,15 @@ void fill_tables(const std::vector<SumTable>& tables) {
 }
 void clear_tables(int count) { fill_tables(std::vector<SumTable>(static_cast<std::size_t>(count))); }
 
-/// Enqueues a scalar step on these partial sums; it exchanges its sums where there is an exchange, which may have begun.
+/// Enqueues a scalar step on these partial sums; it exchanges its sums where there is an exchange.
 void enqueue_step(const State* state, const OnGpu<double>& history, const std::vector<void*>& partials, int sums,
-                  const SumExchange* exchange, cudaStream_t stream, bool begun = false) {
+                  const SumExchange* exchange, cudaStream_t stream) {
   std::vector<void*> buffers{const_cast<State*>(state), history.get()};
   buffers.insert(buffers.end(), partials.begin(), partials.end());
-  const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 4, begun ? 1 : 0};
+  const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 4};
   Call call(buffers.data(), &arguments, nullptr, stream, 0);
   call.set_exchange(exchange);
   runtime::detail::run_scalar_step_on_cuda<State, Begin>(call);
-}
-
-/// Enqueues the beginning of an exchange of these partial sums, which leaves their total in `own`.
-void enqueue_begin(const OnGpu<BinnedSum>& own, const std::vector<void*>& partials, int sums, const SumExchange& exchange,
-                   cudaStream_t stream) {
-  std::vector<void*> buffers{own.get()};
-  buffers.insert(buffers.end(), partials.begin(), partials.end());
-  const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 0};
-  Call call(buffers.data(), &arguments, nullptr, stream, 0);
-  call.set_exchange(&exchange);
-  runtime::detail::run_begin_sum_on_cuda(call);
 }
 
 /// Loads the kernel: later that might wait for one that waits for it.
@@ -269,13 +258,11 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
         std::vector<BinnedSum> totals(most_sums, BinnedSum::zero());
         std::vector<std::unique_ptr<OnGpu<State>>> states;
         std::vector<SumExchange> exchanges;
-        std::vector<std::unique_ptr<OnGpu<BinnedSum>>> begun;
         for (int device = 0; device < devices; ++device) {
           State initial{};
           initial.vectors = sums;
           states.push_back(std::make_unique<OnGpu<State>>(std::vector<State>{initial}));
           exchanges.push_back(places.on(device));
-          begun.push_back(std::make_unique<OnGpu<BinnedSum>>(std::vector<BinnedSum>(most_sums, BinnedSum::zero())));
           use_worker_memory_of_lane(device);
           const Case unfinished(most_sums, random), finished(most_sums, random);
           fill_tables(unfinished.tables);
@@ -296,14 +283,9 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
           }
           const auto first = static_cast<std::size_t>(device * partials_a_device);
           if (sums > 0) finish_sums(partials[first]->get(), sums, nullptr, streams[device].stream);
-          // In some rounds all sums are on their way before anybody waits.
-          const SumExchange& exchange = exchanges[static_cast<std::size_t>(device)];
-          if (round == 1) enqueue_begin(*begun[static_cast<std::size_t>(device)], own, sums, exchange, streams[device].stream);
-          else enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, own, sums, &exchange, streams[device].stream);
+          enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, own, sums, &exchanges[static_cast<std::size_t>(device)],
+                       streams[device].stream);
         }
-        for (int device = 0; device < devices && round == 1; ++device)
-          enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, {begun[static_cast<std::size_t>(device)]->get()}, sums,
-                       &exchanges[static_cast<std::size_t>(device)], streams[device].stream, true);
         for (const Stream& stream : streams) REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
         for (int device = 0; device < devices; ++device) {
           use_worker_memory_of_lane(device);

@@ -174,37 +174,7 @@ TEST_CASE("messages are in the side lane, in a refresh and behind it, and those 
   for (std::size_t i = 0; i < lanes.size(); ++i) CHECK(schedule->steps[i].lane == lanes[i]);
   CHECK(schedule->steps[4].waits == std::vector<int>{});
   CHECK(schedule->steps[5].waits == std::vector<int>{});
-  CHECK(refreshes_have_whole_messages(program, *plan));
-}
-
-TEST_CASE("a message that a refresh has one half of") {
-  const Session session(runtime_testing::options(1));
-  const Problem problem;
-  const Handle state(64);
-  const auto refreshing = [&](Part part) {
-    part.placement.role = Role::refresh;
-    part.accesses.push_back(in(state));
-    return part;
-  };
-  const Handle &leaving = problem.leaving[0], &coming = problem.coming[0];
-  Part scalar = task({inout(state)});
-  scalar.placement.role = Role::step;
-  const Part write = task({in(problem.field), out(leaving)}), read = task({in(coming), out(problem.result)}),
-             other = task({in(problem.field), out(problem.result)});
-  const Part sent = send(leaving, &problem.to[0]), received = receive(coming, &problem.from[0]);
-  const auto whole = [](const std::vector<Part>& parts) {
-    Program program(parts);
-    const auto plan = plan_mailboxes(program);
-    REQUIRE(plan);
-    return refreshes_have_whole_messages(program, *plan);
-  };
-  CHECK(whole({scalar, refreshing(write), sent, write, sent}));
-  CHECK_FALSE(whole({scalar, refreshing(write), write, sent}));         // begun inside, sent outside
-  CHECK_FALSE(whole({write, scalar, refreshing(write), sent}));         // the other way
-  CHECK_FALSE(whole({write, scalar, refreshing(write), write, sent}));  // touched between
-  CHECK(whole({received, read, scalar, received, refreshing(read), received, read}));
-  CHECK_FALSE(whole({received, read, scalar, refreshing(read), other}));  // read last inside
-  CHECK_FALSE(whole({scalar, received, refreshing(read), other, read}));  // read first inside
+  CHECK_FALSE(refreshes_have_own_mailboxes(program, *plan));
 }
 
 TEST_CASE("refreshes with a halo of their own") {
@@ -223,7 +193,7 @@ TEST_CASE("refreshes with a halo of their own") {
   Program program(parts);
   const auto plan = plan_mailboxes(program);
   REQUIRE(plan);
-  CHECK(refreshes_have_whole_messages(program, *plan));
+  CHECK(refreshes_have_own_mailboxes(program, *plan));
 }
 
 }  // namespace mailbox_plan_test

@@ -226,26 +226,6 @@ TEST_CASE("an exchange between two nodes, by hand") {
   CHECK(long_faces[2].end == doctest::Approx(213 + 1 + 2 * (13.1072 - 8.5712 + 3.7856) + 10));
 }
 
-TEST_CASE("a sum that has been begun is on its way while other steps run") {
-  const auto end_of_hop = [](double hop_us, int gpus) {
-    RankBatch batch;
-    for (int i = 0; i < 4; ++i) batch.schedule.steps.push_back(step(i, 0));  // vectors, begins the sum, hop, ends the sum
-    batch.needs = {{10, 0}, {1, 0}, {hop_us, 0}, {1, 0}};
-    batch.sums.assign(4, false);
-    batch.begun = {-1, -1, -1, 1};
-    const std::vector<Interval> times = rank_times(batch, node_of(gpus), nodes_of({1, 1, 1, 2}, gpus), {});
-    const std::vector<Interval> alone = rank_times(batch, node_of(gpus), nodes_of({1, 1, 1, 2}, gpus), {true, true, false});
-    CHECK(alone[3].end == doctest::Approx(12 + hop_us));
-    return times[3].end;
-  };
-  // Between nodes: to hear of the other 3, flags 4, adding up 1, one round 8, from the end of what begins it.
-  CHECK(end_of_hop(50, 1) == doctest::Approx(10 + 1 + 50 + 1));
-  CHECK(end_of_hop(5, 1) == doctest::Approx(10 + 1 + 16 + 1));
-  // In a node only the first.
-  CHECK(end_of_hop(5, 4) == doctest::Approx(10 + 1 + 5 + 1));
-  CHECK(end_of_hop(2, 4) == doctest::Approx(10 + 1 + 3 + 1));
-}
-
 TEST_CASE("more latency and less bandwidth are never faster") {
   const std::vector<double> us{2, 20, 4, 1, 2, 20, 4, 1};
   const Coord ranks{1, 1, 4, 4};
