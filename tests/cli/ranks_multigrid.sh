@@ -18,14 +18,13 @@ for precision in double single; do
   reference "${three[@]}" --precision $precision
   compare 4 "${three[@]}" --precision $precision --ranks 1,1,1,4
 done
-compare 2 "${three[@]}" --precision single --ranks 1,1,1,2 --blocks 1,1,1,4 --workers 2
-compare 2 "${three[@]}" --precision single --ranks 1,1,1,2 --blocks 1,1,2,4 --nrhs 1 --policy dmdas
+compare 4 "${three[@]}" --precision single --ranks 1,1,1,4 --nrhs 1 --policy dmdas
 
 # Levels that are too large for that, and leave larger parts than so many ranks could have. The file has nothing behind its header.
 expect 0 '^plaquette ' gauge generate small.nersc --lattice 4 4 4 4 --beta 6.0 --sweeps 1 --seed 7 --format nersc
 LC_ALL=C sed '/END_HEADER/q' small.nersc | sed 's/^\(DIMENSION_[123] =\) 4$/\1 32/; s/^\(DIMENSION_4 =\) 4$/\1 8/' > large.nersc
 truncate -s +$((32 * 32 * 32 * 8 * 4 * 9 * 2 * 8)) large.nersc
-fails 2 'levels: 4 ranks in a grid of 1x1x1x4 are too many .* of 8x4x4x4 sites; give --levels 2, which has other bits, or start fewer ranks' \
+fails 2 'levels: 4 ranks in a grid of 1x1x1x4 are too many .* of 16x8x8x4 sites; give --levels 2, which has other bits, or start fewer ranks' \
   4 "${gcr[@]}" --gauge large.nersc --levels 3 --ranks 1,1,1,4 --json x.json
 
 # A coarsest level without a dense inverse.
