@@ -456,7 +456,7 @@ std::vector<Setting> make_settings() {
       {"propagators", "hdf5|scidac|hdf5,scidac",
        "Write propagators to --out: propagator.h5, and of spinors propagator.lime (default: none)",
        [](RunConfig& c, Text v) { c.propagator_files = parse_propagator_files(v); },
-       [](const RunConfig& c) -> json { return c.propagator_files; }},
+       [](const RunConfig& c) -> json { return fmt::format("{}", fmt::join(c.propagator_files, ",")); }},
       {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },
        [](const RunConfig& c) -> json { return c.json; }},
       {"trace", "FILE", "Write every task in Chrome's trace format to FILE", [](RunConfig& c, Text v) { c.trace = v; },
