@@ -55,9 +55,8 @@ std::vector<SolveResult> SolveLoop::run() {
   corrector_.modes().begin(problem_.masses, system_->parity());
   if (problem_.request.resume != nullptr) go_on(*problem_.request.resume);
   for (;; ++cycle_, goal_.resume = nullptr) {
-    residual_ = cycle_ == 0 && !problem_.guessed ? &problem_.b : &r_;  // x is zero there
-    if (residual_ == &r_) submit_residual(*system_, r_, problem_.b, problem_.x);
-    const std::vector<double> r_norm2 = residual_ == &r_ ? norm2_of(r_) : b_norm2_;
+    submit_residual(*system_, r_, problem_.b, problem_.x);
+    const std::vector<double> r_norm2 = norm2_of(r_);
     if (goal_.resume == nullptr && !judge(r_norm2) && !fall_back(r_norm2)) break;
     // A right-hand side that is done stays as it is, whatever happens to its correction meanwhile.
     VectorStatus done{};
@@ -181,9 +180,8 @@ void SolveLoop::begin_with_modes(const runtime::Guard& working) {
   for (std::size_t v = 0; v < n_; ++v)
     if (shifted_ && !has_tolerance(v)) goal_.gain2 = 0;
   if (!serves || shifted_ || goal_.resume != nullptr) return;
-  known->correction(corrector_.action(), *system_, goal_.mass, e_, *residual_);
+  known->correction(corrector_.action(), *system_, goal_.mass, e_, r_);
   for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&problem_.x.of(parity), &e_.of(parity)}, {1.0}, working);
-  residual_ = &r_;
   submit_residual(*system_, r_, problem_.b, problem_.x);
   const std::vector<double> left = norm2_of(r_);
   std::copy(left.begin(), left.end(), goal_.r_norm2.begin());
@@ -218,7 +216,7 @@ void SolveLoop::take_snapshot(const std::function<KrylovSnapshot()>& now, const 
                                     .patience = goal_.patience};
     return snapshots_.take_state(corrector_.state_of(numbers, results_, problem_.x, e_.of(system_->parity()), now(), *problem_.part));
   }
-  const std::vector<HostField> iterates = corrector_.copy_of_iterate(*system_, problem_.x, e_, *residual_, working, *problem_.part);
+  const std::vector<HostField> iterates = corrector_.copy_of_iterate(*system_, problem_.x, e_, r_, working, *problem_.part);
   KrylovState then;
   std::memcpy(static_cast<void*>(&then), now().numbers.data(), sizeof then);
   std::vector<int> iterations(n_);
@@ -230,7 +228,7 @@ void SolveLoop::take_snapshot(const std::function<KrylovSnapshot()>& now, const 
 /// x += e, and what it took.
 void SolveLoop::correct(const runtime::Guard& working) {
   const KrylovResults inner =
-      shifted_ ? corrector_.solve_shifted(*system_, e_, problem_.load, goal_) : corrector_.solve(*system_, e_, *residual_, goal_);
+      shifted_ ? corrector_.solve_shifted(*system_, e_, problem_.load, goal_) : corrector_.solve(*system_, e_, r_, goal_);
   idle_ += inner.idle;
   const auto interrupted = [](const KrylovResult& result) { return result.reason == StopReason::interrupted; };
   if (!shifted_ || std::none_of(inner.of_vectors.begin(), inner.of_vectors.end(), interrupted))

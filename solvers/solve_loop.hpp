@@ -49,9 +49,8 @@ class SolveLoop {
   const Progress& progress_;
   const Snapshots& snapshots_;
   std::size_t n_;
-  FullField r_, e_;                      ///< residual, correction
-  const FullField* residual_ = nullptr;  ///< of this cycle: r_, or b where x is zero
-  bool shares_;                          ///< masses share a Krylov space in the first cycle
+  FullField r_, e_;  ///< residual, correction
+  bool shares_;      ///< masses share a Krylov space in the first cycle
   CorrectionGoal goal_;
   std::unique_ptr<EvenOdd> system_;
   std::vector<double> b_norm2_;

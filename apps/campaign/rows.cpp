@@ -399,7 +399,7 @@ class CampaignRun {
     else journal_.note_solved(row);
     if (!outcome_.first) outcome_.first = report;
     int rows = is_new ? 1 : 0;
-    // A file and a journal are safe on a disk in 10 ms, in which no device works: rows that are done together are written together.
+    // Until a file and a journal are safe on a disk takes 10 ms: rows that are done together are written together.
     const bool is_needed = hadron_rows_.needs(quark, source);
     if (!on.more || is_needed) write(configuration);
     if (!is_needed) return rows;

@@ -142,6 +142,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   Journal journal(campaign.journal(), options.dry_run ? Journal::Mode::look : Journal::Mode::write);
   if (!options.dry_run) job.on_root([&] { prepare_folders(campaign); });
   journal.forget_lost(campaign);
+  journal.flush();
   job.together([&] {
     journal.require_same_settings(campaign);
     if (journal.lattice().value_or(lattice) != lattice)
@@ -182,6 +183,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     if (options.dry_run) return;
     job.together([&] { require_room(plan); });
     journal.begin(campaign, lattice);
+    journal.flush();  // before anything is computed for a file that cannot be written
     std::optional<Helper> helper;
     if (!plan.helper.empty()) helper.emplace(campaign, options.command, plan.helper);
     compute_rows(campaign, options, plan, journal, session, watch, listener, outcome, helper ? &*helper : nullptr);

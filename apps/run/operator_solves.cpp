@@ -294,6 +294,7 @@ std::optional<std::string> OperatorSolves::add_three_points(const RightHandSide&
                                 return !run_.watch.interrupted() && !runtime::Turns::failed();
                               },
                           .ends = [&] { return interrupted_anywhere(run_.watch); }};
+  const WhileSolving solving(run_.watch);
   ThreePoints got = three_points_of(run, source.propagators[side.mass].columns, run_.masses[side.mass], report.config.source);
   for (SequentialReport& sequential : got.solves) {
     sequential.solve.mass = run_.named_mass(side.mass);

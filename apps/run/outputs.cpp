@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,18 @@ void write_tables(const OutputFolder& folder, const RunReport& report, std::vect
     if (!report.correlators.empty()) write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
     write_json_file(written.emplace_back(folder.file("result.json")), report);
     write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  });
+}
+
+/// What another run has left beside these results looks like theirs.
+void tell_older_propagators(const OutputFolder& folder, const std::vector<std::string>& written) {
+  runtime::mpi::Job::current().on_root([&] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.file(""))) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("propagator") && (name.ends_with(".h5") || name.ends_with(".lime")) &&
+          std::find(written.begin(), written.end(), folder.file(name)) == written.end())
+        spdlog::warn("{} is of an earlier run: this one writes it with --propagators", folder.file(name));
+    }
   });
 }
 
@@ -128,6 +141,7 @@ std::vector<std::string> write_outputs(const OutputFolder& folder, const RunRepo
     write_scidac(written.emplace_back(folder.file(name)), report, propagator);
   }
   write_tables(folder, report, written);
+  tell_older_propagators(folder, written);
   return written;
 }
 

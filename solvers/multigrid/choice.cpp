@@ -134,6 +134,7 @@ Coord least_unit(const MultigridSettings& settings, const Coord& lattice) {
 
 int first_whole_level(const MultigridSettings& settings, const runtime::Decomposition& decomposition) {
   runtime::Decomposition of_level = decomposition;
+  if (!coarse::has_whole_aggregates(of_level, aggregate_of(settings, decomposition.lattice(), 0))) return settings.levels;  // refused, too
   for (int level = 1; level + 1 < settings.levels; ++level) {
     of_level = coarse::coarse_decomposition(of_level, aggregate_of(settings, decomposition.lattice(), level - 1));
     if (coarse::has_whole_aggregates(of_level, aggregate_of(settings, decomposition.lattice(), level))) continue;

@@ -27,8 +27,12 @@ islands 2 4
 compare "${solve[@]}" --workers 2 --share columns --nrhs 2 --throttle 1:4 --policy dmda
 islands 2 6
 # Between two segments a group changes islands where a policy wants it: what a slow one owns is taken by the other.
-compare "${solve[@]}" --workers 2 --share columns --nrhs 1 --in-flight 2 --throttle 1:1:1:5 --policy dmda --decisions decisions.json
-grep -qE '"codelet":"fused","block":[0-9]+,"owner":1,"soonest":-?[0-9]+,"worker":0,' decisions.json || die "no segment has left the slow island"
+# That is for the policy to see in what tasks took, so on a busy machine not at the first try.
+for ((i = 0; i < 5; ++i)); do
+  compare "${solve[@]}" --workers 2 --share columns --nrhs 1 --in-flight 2 --throttle 1:1:1:5 --policy dmda --decisions decisions.json
+  ! grep -qE '"codelet":"fused","block":[0-9]+,"owner":1,"soonest":-?[0-9]+,"worker":0,' decisions.json || break
+done
+[ $i -lt 5 ] || die "no segment has left the slow island"
 # Left to choose: two devices that are alike share six groups, and cut the lattice for one.
 compare "${solve[@]}" --workers 2 --nrhs 2
 islands 2 6
