@@ -38,7 +38,8 @@ Stencil::Stencil(LatticePointer lattice, const Kind& kind, int vectors, const La
       vectors_(vectors),
       launch_(launch),
       faces_(make_faces(*lattice_, kind.face.bytes(lattice_->precision()) * static_cast<std::size_t>(vectors), kind.name)),
-      sums_(parts_of(*lattice_) * static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {}
+      sums_(parts_of(*lattice_) * static_cast<int>(lattice_->local_blocks().size()), 3 * vectors,
+            lattice_->decomposition().is_distributed()) {}
 
 /// Of `fields` fields, and the matrices per site of an epilogue.
 double Stencil::bytes_per_site(double fields, const Output& output) const {

@@ -2,6 +2,7 @@
 
 #include "codelets/field/blas.hpp"
 #include "codelets/field/transfer.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/graph/handle_pool.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"
@@ -46,8 +47,6 @@ class MatricesOfTasks {
   std::optional<runtime::Handle> handle_;
 };
 
-int local_blocks(const Field& field) { return static_cast<int>(field.lattice()->local_blocks().size()); }
-
 bool is_identity(const SmallMatrix& m) { return m.rows() == m.cols() && m == SmallMatrix::Identity(m.rows(), m.cols()); }
 
 }  // namespace
@@ -82,7 +81,7 @@ double basis_bytes(const runtime::Block& block, int components, int vectors) {
 
 SmallMatrix gram_of(const Field& v) {
   const int n = v.vectors();
-  const runtime::PartialSums sums(local_blocks(v), n * n);
+  const runtime::PartialSums sums = partial_sums_on(*v.lattice(), n * n);
   const runtime::Handle running(sizeof(runtime::GraphStatus));
   *runtime::HostView<runtime::GraphStatus>(running, runtime::HostAccess::overwrite) = {};
   blas::gram(v, v, sums, running);
@@ -165,7 +164,7 @@ void Basis::append(const Field& vectors) {
   if (!is_wide()) transfer::convert(tile, sum);
   magnitudes_.reset();
   if (is_wide() && scales_.size() == static_cast<std::size_t>(count_)) {
-    magnitudes_.emplace(local_blocks(vectors), 2 * block_);
+    magnitudes_ = partial_sums_on(*vectors.lattice(), 2 * block_);
     blas::submit<blas::Magnitudes>({&vectors}, {}, {}, &*magnitudes_);
   }
   count_ += block_;
@@ -185,7 +184,7 @@ SmallMatrix Basis::products(const Field& w) const {
   // follows, begins with those that are still on the device, and ends with those that the next products begin with.
   std::vector<runtime::PartialSums> sums;
   for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile) {
-    sums.emplace_back(local_blocks(w), count);
+    sums.push_back(partial_sums_on(*w.lattice(), count));
     blas::products(wide(*tile), w, sums.back());
   }
   SmallMatrix c(count_, n);
@@ -220,7 +219,7 @@ SmallMatrix Basis::rough_products(const Field& w) const {
   const int n = w.vectors();
   const std::vector<blas::VectorsInTiles> all = groups();
   const runtime::Handle of_w(static_cast<std::size_t>(n) * sizeof(double));
-  const runtime::PartialSums magnitudes(local_blocks(w), 2 * n);
+  const runtime::PartialSums magnitudes = partial_sums_on(*w.lattice(), 2 * n);
   blas::submit_scales(of_w, w, magnitudes);
   std::deque<runtime::PartialSums> sums;
   int end = count_;
@@ -229,7 +228,7 @@ SmallMatrix Basis::rough_products(const Field& w) const {
     const runtime::Handle scales(count * sizeof(double));
     end -= group->count;
     std::copy_n(scales_.begin() + end, count, runtime::HostView<double>(scales, runtime::HostAccess::overwrite).get());
-    sums.emplace_front(local_blocks(w), 2 * group->count * n);
+    sums.push_front(partial_sums_on(*w.lattice(), 2 * group->count * n));
     blas::rounded_products(*group, scales, w, of_w, sums.front());
   }
   SmallMatrix c(count_, n);

@@ -1,6 +1,7 @@
 #include "solvers/eigen/eigen_projector.hpp"
 
 #include "codelets/field/transfer.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/graph_failure.hpp"
 #include "runtime/graph/session.hpp"
@@ -135,14 +136,14 @@ void EigenProjector::project(const Field& out, const Field& in, const PerVector&
   // One task where all is of one worker, whose memory has room for all modes then. Sums over ranks go through tasks of their own.
   std::optional<runtime::Batch> batch;
   if (groups_.size() == 1 && runtime::Session::current().messages() == nullptr && runtime::Batch::current() == nullptr) batch.emplace();
-  const int n = in.vectors(), blocks = static_cast<int>(in.lattice()->local_blocks().size());
+  const int n = in.vectors();
   const runtime::Handle scales(static_cast<std::size_t>(n) * sizeof(double));
-  const runtime::PartialSums magnitudes(blocks, 2 * n);
+  const runtime::PartialSums magnitudes = partial_sums_on(*in.lattice(), 2 * n);
   blas::submit_scales(scales, in, magnitudes);
   // From the last group back: the sums begin with those that are on the device still, where not all are.
   std::deque<runtime::PartialSums> products;
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
-    products.emplace_front(blocks, 2 * group->modes * n);
+    products.push_front(partial_sums_on(*in.lattice(), 2 * group->modes * n));
     blas::rounded_products(vectors_of(*group), group->numbers, in, scales, products.front());
   }
   std::deque<runtime::Handle> coefficients;

@@ -2,6 +2,7 @@
 
 #include "codelets/actions/submit_together.hpp"
 #include "codelets/field/blas.hpp"
+#include "codelets/lattice/placement.hpp"
 
 namespace quarkstar::staggered {
 namespace {
@@ -21,7 +22,7 @@ EvenOdd::EvenOdd(Dslash& dslash, const PerVector& mass, int parity)
       four_mass2_(mass),
       image_(dslash.lattice(), 1 - parity, colour_components, dslash.vectors()),
       sums_(&dslash.sums()),
-      complex_(static_cast<int>(dslash.lattice()->local_blocks().size()), 3 * dslash.vectors()) {
+      complex_(partial_sums_on(*dslash.lattice(), 3 * dslash.vectors())) {
   for (double& m : four_mass2_) m = 4 * m * m;
 }
 
