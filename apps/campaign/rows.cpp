@@ -101,11 +101,15 @@ class CampaignRun {
     if (begins_nothing_anywhere(watch_)) throw Interrupted{campaign_.out, "the rows that are done are"};
   }
 
-  /// Starts to read the configuration.
-  std::unique_ptr<LinkLoader> loader_of(const Configuration& configuration) const {
+  std::unique_ptr<LinkLoader> links_of(const Configuration& configuration) const {
     RunConfig config = campaign_.quarks.front().config;
     config.gauge = configuration.path;
-    auto loader = std::make_unique<LinkLoader>(config);
+    return std::make_unique<LinkLoader>(config);
+  }
+
+  /// Starts to read the configuration.
+  std::unique_ptr<LinkLoader> loader_of(const Configuration& configuration) const {
+    std::unique_ptr<LinkLoader> loader = links_of(configuration);
     // One thread, so that the workers keep their cores.
     if (!Job::current().is_distributed()) loader->read_beside(runtime::Team({host_team().cores().front()}));
     return loader;
@@ -231,9 +235,7 @@ class CampaignRun {
       tried.insert(row_of(*next->configuration, *next->quark, *next->source));
       if (std::exchange(of_links, next->configuration) != next->configuration) {
         kept_.forget();
-        RunConfig config = campaign_.quarks.front().config;
-        config.gauge = next->configuration->path;
-        links = std::make_unique<LinkLoader>(config);  // which all cores read when it is their turn: none has anything else to do
+        links = links_of(*next->configuration);  // which all cores read when it is their turn: none has anything else to do
         begin_results(*next->configuration);
       }
       int done = 0;

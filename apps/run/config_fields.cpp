@@ -99,14 +99,6 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
-std::vector<std::string> parse_propagator_files(Text text) {
-  std::vector<std::string> formats = split(text, ',');
-  for (const std::string& format : formats)
-    if (format != "hdf5" && format != "scidac")
-      throw BadValue(fmt::format("'{}' is no format of propagators", format), "use hdf5, scidac or hdf5,scidac");
-  return formats;
-}
-
 std::optional<int> parse_islands(Text text) {
   if (text == "auto") return {};
   if (text == "cut") return 1;

@@ -347,6 +347,14 @@ Sink parse_sink(std::string_view text) {
   throw BadValue(fmt::format("'{}' is no sink", text), "use point, gaussian:sigma,steps or wuppertal:alpha,steps, such as gaussian:2,20");
 }
 
+std::vector<std::string> parse_propagator_files(std::string_view text) {
+  std::vector<std::string> formats = split(text, ',');
+  for (const std::string& format : formats)
+    if (format != "hdf5" && format != "scidac")
+      throw BadValue(fmt::format("'{}' is no format of propagators", format), "use hdf5, scidac or hdf5,scidac");
+  return formats;
+}
+
 std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }
 
 std::string bytes_text(double bytes) {

@@ -71,6 +71,8 @@ std::vector<contract::HadronSink> parse_hadron_sinks(std::string_view text);
 Source parse_source(std::string_view text);
 /// "point", "gaussian:sigma,steps[,alpha,steps]", "wuppertal:alpha,steps[,alpha,steps]".
 Sink parse_sink(std::string_view text);
+/// "hdf5,scidac"
+std::vector<std::string> parse_propagator_files(std::string_view text);
 
 /// The inverses of parse_source, parse_coord and parse_throttles, for reports.
 using quarkstar::text_of;
