@@ -1,19 +1,32 @@
 #include "apps/command/interrupt.hpp"
 
+#include "runtime/mpi/launcher.hpp"
+
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 
 namespace quarkstar::app {
 namespace {
 
 volatile std::sig_atomic_t flag = 0, save_flag = 0;
 
-void on_signal(int) { flag = 1; }
+bool tells = false;
+
+void on_signal(int signal) {
+  flag = 1;
+  constexpr std::string_view text = "quarkstar: interrupted; ends when the step at work has ended. A second signal ends it at once\n";
+  if (tells && signal != SIGUSR2 && write(STDERR_FILENO, text.data(), text.size()) < 0) tells = false;
+}
 void on_save(int) { save_flag = 1; }
 
 }  // namespace
 
 void catch_interrupts() {
   if (interrupted()) return;  // the handlers are there, and the next signal is the second one
+  tells = runtime::mpi::read_launch(std::getenv).rank == 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   // SA_RESETHAND gives the second signal its default effect, for work that does not look at the flag.

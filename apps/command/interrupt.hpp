@@ -8,9 +8,9 @@
 
 namespace quarkstar::app {
 
-/// From here on the first SIGINT or SIGTERM sets the flag; a second one ends the process as usual. SIGUSR2 sets it too: launchers hand it
-/// on, and give ranks all the time they need, where SIGTERM has `mpirun` kill them after seconds. SIGUSR1 asks for a restart file. May be
-/// called again.
+/// From here on the first SIGINT or SIGTERM sets the flag, and rank 0 says so; a second one ends the process as usual. SIGUSR2 sets it too:
+/// launchers hand it on, and give ranks all the time they need, where SIGTERM has `mpirun` kill them after seconds. SIGUSR1 asks for a
+/// restart file. May be called again.
 void catch_interrupts();
 bool interrupted();
 

@@ -136,13 +136,13 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // in a pipe, too: a command that is ended has printed what it had
-  // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
-  if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "solve" || command == "run" || command == "eigen")
-    quarkstar::app::catch_interrupts();
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
   std::optional<quarkstar::runtime::mpi::Job> job;
   try {
+    // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
+    if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "solve" || command == "run" || command == "eigen")
+      quarkstar::app::catch_interrupts();
     job.emplace(quarkstar::app::start_patience({argv + 1, argv + argc}));
     return run(argc, argv);
   } catch (const quarkstar::app::Interrupted& interrupt) {

@@ -118,6 +118,11 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
     settings.multigrid->files =
         null_vector_files(run_.config, run_.islands[island], {operator_.equation, mass_, telling_mass().has_value()},
                           [this](const std::string& where) { begun_with_ = where; });
+  if (settings.multigrid)
+    settings.multigrid->progress = [this](int done, int cycles) {
+      stop_all_if_interrupted(run_.watch, run_.config.checkpoint);
+      run_.bar->update(run_.done, 0, fmt::format("multigrid's set-up, {} of {} cycles", done, cycles));
+    };
   const std::string modes = deflation_file(run_.config);
   const bool deflates = !modes.empty();  // projectors have lanes of sites
   const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),

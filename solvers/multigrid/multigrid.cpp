@@ -79,7 +79,11 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
   else if (found == Loaded::near) step(0, "refreshing", [&] { cycles = refresh(*m, mass); });
   else step(0, "null vectors", [&] { make_null_vectors(*m, mass); });
   make_levels(*m, mass);
-  while (cycles_ < cycles) improve(*m, mass);
+  tell_progress(cycles);
+  while (cycles_ < cycles) {
+    improve(*m, mass);
+    tell_progress(cycles);
+  }
   improve_below(*m, mass);
   if constexpr (runtime::backend::computes) {
     verification_.left = probe(mass);
@@ -94,6 +98,12 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
     for (const auto& space : spaces_) space->matrices.keep_narrow();
   runtime::Session::current().wait_all();
   if (found != Loaded::own) save_null_vectors();
+}
+
+void Multigrid::tell_progress(int cycles) const {
+  if (!settings_.progress) return;
+  runtime::Session::current().wait_all();
+  settings_.progress(cycles_, cycles);
 }
 
 NullVectorFiles::Loaded Multigrid::load_null_vectors() {
@@ -277,6 +287,7 @@ void Multigrid::mend(EvenOdd& m, double mass) {
     improve(m, mass);
     improve_below(m, mass);
     left = probe(mass);
+    tell_progress(cycles + most_further_cycles);
     if (!(left < verification_.left)) continue;
     verification_.left = left;
     best_cycles = cycles_;

@@ -89,6 +89,7 @@ class Multigrid {
   std::optional<FullField> noise_beside_null_vectors(int vectors) const;
   void fit_smoothers(double mass, std::size_t first);
   void verify(double mass);
+  void tell_progress(int cycles) const;
   double on_all_ranks_per_site(double flops) const;
   void step(int level, const char* name, const std::function<void()>& body) const { StepWatch::run(watch_, level, name, body); }
 

@@ -14,7 +14,7 @@ interrupt() {
   "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt &
   local child=$!
   set +m
-  until grep -q "$marker" stderr.txt || [ $((tries += 1)) -gt 3000 ]; do sleep 0.1; done
+  until grep -qE "$marker" stderr.txt || [ $((tries += 1)) -gt 3000 ]; do sleep 0.1; done
   kill "-$signal" "$child" || { cat stdout.txt stderr.txt; die "quarkstar $*: over before the signal"; }
   wait "$child" || got=$?
   [ "$got" = 130 ] || { cat stdout.txt stderr.txt; die "quarkstar $*: exit code $got instead of 130"; }
@@ -31,6 +31,12 @@ marker='column 1/12: iteration'
 interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --recycle 48 --json run.json --checkpoint gathered
 absent run.json
 ! grep -q '|r|/|b| .*e-1[0-9]' stderr.txt || { cat stderr.txt; die "a solve that gathers went on to its end"; }
+
+# While multigrid is set up, for longer than anyone waits.
+marker='set-up, [0-9]+ of 1000 cycles'
+interrupt solve --gauge lattice.ildg --kappa 0.14 --solver multigrid --setup-cycles 1000 --json run.json
+absent run.json
+grep -q '^quarkstar: interrupted; ends when' stderr.txt || { cat stderr.txt; die "a signal that is not answered at once"; }
 
 marker='sweep 1/'
 interrupt gauge generate new.ildg --lattice 8 8 8 8 --beta 6 --sweeps 1000000 --seed 1 --format ildg
