@@ -2,6 +2,7 @@
 // code.
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
+#include "apps/run/hdf5_file.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/start_patience.hpp"
@@ -135,6 +136,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  quarkstar::app::let_hdf5_be_at_exit();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // in a pipe, too: a command that is ended has printed what it had
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");

@@ -33,6 +33,8 @@ bool hdf5_is_thread_safe() {
   return H5is_library_threadsafe(&safe) >= 0 && safe;
 }
 
+void let_hdf5_be_at_exit() { H5dont_atexit(); }
+
 Hdf5Id complex_type(hid_t real) {
   const std::size_t size = H5Tget_size(real);
   Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);

@@ -35,6 +35,10 @@ class Hdf5Id {
 /// Whether the library may be called by several threads at a time.
 bool hdf5_is_thread_safe();
 
+/// For a program that closes its files, before anything else of the library: it does nothing when the program ends. There HDF5 1.10 would
+/// close a file again that it could not close, as on a full disk, by memory that it has freed: a segmentation fault, behind our error.
+void let_hdf5_be_at_exit();
+
 /// numpy's layout of a complex number: {r, i}.
 Hdf5Id complex_type(hid_t real);
 
