@@ -39,7 +39,7 @@ void BackgroundWriter::work() {
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
-    const std::function<void()> job = std::move(jobs_.front());
+    std::function<void()> job = std::move(jobs_.front());
     lock.unlock();
     std::exception_ptr failure;
     try {
@@ -47,6 +47,7 @@ void BackgroundWriter::work() {
     } catch (...) {
       failure = std::current_exception();
     }
+    job = nullptr;  // what it holds may be large
     lock.lock();
     jobs_.pop_front();
     if (failure) {

@@ -2,6 +2,7 @@
 
 #include "apps/campaign/hadrons.hpp"
 #include "apps/campaign/results_file.hpp"
+#include "apps/run/hdf5_file.hpp"
 #include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -114,7 +115,7 @@ std::string shown(const Json& value) { return value.is_string() ? value.get<std:
 
 }  // namespace
 
-Journal::Journal(const std::string& path, Mode mode) : path_(path) {
+Journal::Journal(const std::string& path, Mode mode) : path_(path), in_background_(hdf5_is_thread_safe()) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::string text;
   job.on_root([&] {
@@ -125,7 +126,7 @@ Journal::Journal(const std::string& path, Mode mode) : path_(path) {
     if (mode == Mode::write) lines_ = std::make_unique<JsonLines>(path, kind_of_journal, keep);
     else JsonLines::read(path, kind_of_journal, keep);
   });
-  if (lines_ && !job.is_distributed()) writer_ = std::make_unique<BackgroundWriter>();
+  if (lines_ && in_background_) writer_ = std::make_unique<BackgroundWriter>();
   text = job.broadcast(text);
   if (!job.is_root()) for_lines(text, [this](const Json& line) { take(line); });
 }
@@ -158,22 +159,21 @@ void Journal::take(const Json& line) {
 }
 
 void Journal::append(const Json& line) {
-  runtime::mpi::Job::current().on_root([&] {
-    if (writer_) writer_->add([this, line] { lines_->append(line); });
-    else if (lines_) lines_->append(line);
+  write([this, line] {
+    if (lines_) lines_->append(line);
   });
   take(line);
 }
 
-void Journal::write_before(std::function<void()> write) {
-  runtime::mpi::Job::current().on_root([&] {
-    if (writer_) writer_->add(std::move(write));
-    else write();
-  });
+void Journal::write(std::function<void()> write) {
+  if (writer_) writer_->add(std::move(write));
+  else if (!in_background_) runtime::mpi::Job::current().on_root(write);
 }
 
 void Journal::flush() {
-  if (writer_) writer_->wait();
+  runtime::mpi::Job::current().on_root([this] {
+    if (writer_) writer_->wait();
+  });
 }
 
 void Journal::forget_failures(const Row& row) {

@@ -13,8 +13,8 @@
 
 namespace quarkstar::app::campaign {
 
-/// Of all ranks alike: the root reads and writes the file. All calls but the const ones and flush() are collective. What is noted counts at
-/// once; without other ranks, which would have to agree on what fails, it is written in the background, in its order.
+/// Of all ranks alike: the root reads and writes the file. All calls but the const ones are collective. What is noted counts at once; it is
+/// written in the background, in its order, unless HDF5 was built for one thread.
 class Journal {
  public:
   /// Whether this program will write. Then no other may.
@@ -45,8 +45,8 @@ class Journal {
   /// A device has failed, and the campaign goes on without it: for the reader of the file.
   void note_lost(const std::string& device, const std::string& reason);
 
-  /// On the root: writes something before whatever is noted after this.
-  void write_before(std::function<void()> write);
+  /// The root writes something, before whatever is noted after this.
+  void write(std::function<void()> write);
   /// Until all is on disk. Throws what writing has thrown, every time. Not for the destructor alone, which keeps errors to itself.
   void flush();
 
@@ -76,8 +76,9 @@ class Journal {
   bool binds(const std::string& name) const;
 
   std::string path_;
-  std::unique_ptr<JsonLines> lines_;          ///< on the root, where it writes
-  std::unique_ptr<BackgroundWriter> writer_;  ///< with it, on one rank; ends before it
+  std::unique_ptr<JsonLines> lines_;  ///< on the root, where it writes
+  bool in_background_;
+  std::unique_ptr<BackgroundWriter> writer_;  ///< with it, in the background; ends before it
   std::optional<Coord> lattice_;
   std::string version_;                    ///< version_line() of the program that was the last to compute rows
   std::map<std::string, Known> settings_;  ///< by quark or hadron

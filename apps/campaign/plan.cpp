@@ -234,7 +234,11 @@ void require_same_parts(const CampaignPlan& plan) {
 
 void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& session) {
   const Campaign& campaign = *plan.campaign;
-  const bool reads_ahead = !runtime::mpi::Job::current().is_distributed();
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const bool reads_ahead = !job.is_distributed();
+  double written = 0;  // a propagator, while others are solved for
+  if (campaign.propagators && !job.is_connected())
+    for (const Quark& quark : campaign.quarks) written = std::max(written, propagator_bytes(quark, plan.lattice));
   for (const Quark& quark : campaign.quarks) {
     std::size_t missing = 0, rows = 0;
     for (const Configuration& configuration : campaign.configurations) {
@@ -248,7 +252,7 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
     const auto beside = [&](std::vector<MemoryNeed>& needs, const Coord& part) {
       const double kept = kept_of_site * static_cast<double>(volume(part));
       for (MemoryNeed& need : needs)
-        if (!need.gpu) need.other += next + kept + sums, need.making_links += need.making_links > 0 ? kept : 0;
+        if (!need.gpu) need.other += next + kept + sums + written, need.making_links += need.making_links > 0 ? kept : 0;
     };
     at_place_of(quark, [&] {
       plan.quarks.push_back({&quark, plan_solve(session, with_projectors(campaign, journal, quark), plan.lattice, beside), missing,

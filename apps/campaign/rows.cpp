@@ -5,7 +5,6 @@
 #include "apps/campaign/progress.hpp"
 #include "apps/campaign/results_file.hpp"
 #include "apps/run/gauge_io.hpp"
-#include "apps/run/hdf5_file.hpp"
 #include "apps/run/link_loader.hpp"
 #include "apps/run/null_vector_files.hpp"
 #include "apps/run/outputs.hpp"
@@ -62,9 +61,13 @@ class CampaignRun {
     try {
       if (options_.helper_of.empty()) compute();
       else help();
-    } catch (...) {
+    } catch (const Error& error) {
       tell_time();
-      journal_.flush();  // where that fails, this is what is told
+      if (is_everywhere(error)) journal_.flush();  // where that fails, this is what is told
+      throw;
+    } catch (const Interrupted&) {
+      tell_time();
+      journal_.flush();
       throw;
     }
     tell_time();
@@ -164,24 +167,18 @@ class CampaignRun {
 
   /// Null vectors of the configurations before those of them that are done, whichever job has left them.
   void forget_null_vectors(std::span<const Configuration> configurations) const {
-    Job::current().on_root([&] {
-      for (const Configuration& configuration : configurations)
-        if (!is_missing(configuration))
-          for (const std::string& folder : null_vectors_behind(campaign_, configuration)) {
-            journal_.flush();  // rows that are lost would be solved again without them
-            remove_null_vectors(folder);
-          }
-    });
+    for (const Configuration& configuration : configurations)
+      if (!is_missing(configuration))  // behind its rows: those that are lost would be solved again without them
+        for (const std::string& folder : null_vectors_behind(campaign_, configuration))
+          journal_.write([folder] { remove_null_vectors(folder); });
   }
 
   /// What the configuration's file holds of other rows.
   void begin_results(const Configuration& configuration) {
     results_ = {};
-    Job::current().on_root([&] {
-      if (journal_.rows_of(configuration.name).empty()) return;
-      journal_.flush();
-      results_ = read_results(campaign_.file_of(configuration));
-    });
+    if (journal_.rows_of(configuration.name).empty()) return;
+    journal_.flush();
+    Job::current().on_root([&] { results_ = read_results(campaign_.file_of(configuration)); });
   }
 
   /// Links of many ranks are read when it is known who owns what: what is wrong with them is no failure of the quark.
@@ -388,12 +385,14 @@ class CampaignRun {
   }
 
   /// Writes the row of a solve, unless it is there already, and those of hadrons that are complete with it: how many.
-  int keep(const Configuration& configuration, const Quark& quark, const RunReport& report, Propagators propagators, const SolvedOn& on) {
+  int keep(const Configuration& configuration, const Quark& quark, const RunReport& report, Propagators solutions, const SolvedOn& on) {
+    const auto propagators = std::make_shared<Propagators>(std::move(solutions));
     const Source& source = report.config.source;
     const Row row = row_of(configuration, quark, source);
     const bool is_new = !journal_.is_done(row);
     if (is_new) {
-      if (campaign_.propagators) write_propagator_hdf5(campaign_.propagator_of(row), report, propagators);
+      journal_.flush();  // of what was written last; usually long ago. One propagator more than a solve has is in memory.
+      if (campaign_.propagators) write_propagator(row, report, propagators);
       take(row, [&] { return row_results(report); });
     }
     const double seconds = watch_.row_done();
@@ -405,8 +404,9 @@ class CampaignRun {
     const bool is_needed = hadron_rows_.needs(quark, source);
     if (!on.more || is_needed) write(configuration);
     if (!is_needed) return rows;
+    if (campaign_.propagators) journal_.flush();  // it is taken from there
     auto begin = Clock::now();
-    hadron_rows_.take(quark, source, std::move(propagators.front()), on, [&](const Hadron& hadron, const std::vector<Correlator>& made) {
+    hadron_rows_.take(quark, source, std::move(propagators->front()), on, [&](const Hadron& hadron, const std::vector<Correlator>& made) {
       const Row of_hadron = row_of(configuration, hadron, source);
       take(of_hadron, [&] { return row_results(made); });
       const auto end = Clock::now();
@@ -422,17 +422,19 @@ class CampaignRun {
     Job::current().on_root([&] { results_.of_quarks[row.quark][row.source] = results(); });
   }
 
+  /// While others are solved for, if this process has all of it.
+  void write_propagator(const Row& row, const RunReport& report, const std::shared_ptr<const Propagators>& propagators) {
+    const auto write = [file = campaign_.propagator_of(row), report, propagators] { write_propagator_hdf5(file, report, *propagators); };
+    if (Job::current().is_connected()) write();
+    else journal_.write(write);
+  }
+
   /// The rows that are done since the last time, while others are solved for: results come first, then the journal's word that they are
   /// there.
   void write(const Configuration& configuration) {
     if (unwritten_.empty()) return;
-    journal_.flush();  // what was written last; usually long ago
-    const auto results = std::make_shared<const ConfigurationResults>(results_);
-    const auto write = [results, file = campaign_.file_of(configuration), name = configuration.name] {
-      write_results(file, name, *results);
-    };
-    if (hdf5_is_thread_safe()) journal_.write_before(write);
-    else Job::current().on_root(write);
+    journal_.write(
+        [results = results_, file = campaign_.file_of(configuration), name = configuration.name] { write_results(file, name, results); });
     for (const DoneRow& done : std::exchange(unwritten_, {})) journal_.note_done(done.row, done.seconds, done.by_helper);
   }
 
