@@ -81,13 +81,13 @@ Assignment setting_in(const std::string& key, const toml::node& value, const std
     if (no.key == key) refuse(where, "a campaign has no such key", std::string(no.instead));
   const Setting* setting = find_setting(key);
   if (setting == nullptr || key == "out") {
-    std::vector<std::string_view> keys;
+    std::vector<std::string> keys;
+    if (!in_quark) keys = {"configurations", "out", "sources", "propagators", "bin", "grace", "helper", "[quark.NAME]", "[hadron.NAME]"};
     for (const Setting& known : run_settings())
       if (std::none_of(std::begin(refused), std::end(refused), [&](const Refused& no) { return no.key == known.key; }) &&
           known.key != "out" && !(in_quark && is_of_whole_campaign(known.key)))
-        keys.push_back(known.key);
-    const std::string own = in_quark ? "" : "configurations, out, sources, propagators, bin, grace, helper, [quark.NAME], [hadron.NAME], ";
-    refuse(where, "unknown key", fmt::format("use one of {}{}", own, fmt::join(keys, ", ")));
+        keys.emplace_back(known.key);
+    refuse(where, "unknown key", use_one_of(key, keys));
   }
   if (in_quark && is_of_whole_campaign(key)) refuse(where, "this is for all quarks", "write it above the first [quark.NAME]");
   return {key, setting_text(value, where, setting->separator), where};
@@ -142,7 +142,8 @@ void for_named_tables(const std::string& file, const std::string& kind, const to
     const std::string where = where_is(at, name);
     if (name.empty() || name.find('/') != std::string::npos)
       refuse(where, "this name has a slash, or no letter", "results are in groups of this name: use letters and digits");
-    use(name, where, table_of(settings, where));
+    if (!settings.is_table()) refuse(where, fmt::format("a {} has a name", kind), fmt::format("write [{}.NAME] above its keys", kind));
+    use(name, where, *settings.as_table());
   });
 }
 
@@ -215,7 +216,7 @@ void choose_correlators(const std::vector<Table*>& tables, const Parsed& parsed)
     if (std::none_of(tables.begin(), tables.end(), has))
       refuse(common->where,
              fmt::format("'{}' is no correlator of any of these quarks{}", name, parsed.hadrons.empty() ? "" : " or hadrons"),
-             fmt::format("{} lists them, and their families", howto_page));
+             "docs/usage.md lists them, and their families");
   }
   for (Table* table : tables) {
     if (*place_of(*table, "correlators") != common->where) continue;  // it has its own
@@ -246,6 +247,9 @@ void check(Quark& quark) {
                               config.solver.solver, config.nrhs),
                   fmt::format("use {}, the columns of one source, or a part of them", config.action->components));
   });
+  const auto is_given_mass = [&](const Setting& s) { return config.action->states_mass(s.key) && place_of(quark, s.key) != nullptr; };
+  if (std::none_of(run_settings().begin(), run_settings().end(), is_given_mass))
+    refuse(quark.where, "it has no mass", fmt::format("give it `{}`", config.action->mass_key));
 }
 
 /// One file of eigenvectors cannot be of several configurations.

@@ -122,7 +122,7 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
   const RunConfig& first = campaign.quarks.front().config;
   job.watchdog().set_idle(std::chrono::seconds(first.session.watchdog_seconds));
   for (const Table* table : campaign.tables()) require_same_settings_everywhere(shared_settings(table->config));
-  require_ranks(first.ranks, first.rank_weights, job.size());
+  at_place_of(campaign.quarks.front(), [&] { require_ranks(first.ranks, first.rank_weights, job.size()); });
   const Coord lattice = lattice_of(campaign);
   const auto at = [](const std::string& where, auto&& check) {
     try {
@@ -150,6 +150,12 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
                   fmt::format("its lattice is {}, that of the campaign in {} {}", extents_text(lattice), campaign.out,
                               extents_text(*journal.lattice())),
                   "give the campaign another folder `out`");
+    if (journal.lattice() || !job.is_root()) return;
+    for (const Configuration& configuration : campaign.configurations)
+      if (const std::string file = campaign.file_of(configuration); std::filesystem::exists(file))
+        throw Error(ErrorKind::input, file,
+                    fmt::format("there are results, and no {} says with which settings they were computed", campaign.journal()),
+                    "move them away, or give the campaign another folder `out`");
   });
   // Before there is a device that may fail too.
   if (!options.lost.empty() && !options.dry_run) {

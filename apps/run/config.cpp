@@ -29,9 +29,9 @@ const Setting* find_setting(std::string_view key) {
 
 const Setting& setting_named(std::string_view key, const std::string& where) {
   if (const Setting* field = find_setting(key)) return *field;
-  std::vector<std::string_view> keys;
-  for (const Setting& field : run_settings()) keys.push_back(field.key);
-  throw Error(ErrorKind::input, where, "unknown key", fmt::format("use one of {}", fmt::join(keys, ", ")));
+  std::vector<std::string> keys;
+  for (const Setting& field : run_settings()) keys.emplace_back(field.key);
+  throw Error(ErrorKind::input, where, "unknown key", use_one_of(key, keys));
 }
 
 std::vector<Source> RunConfig::all_sources() const {

@@ -69,6 +69,11 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   return nearest;
 }
 
+std::string use_one_of(std::string_view word, const std::vector<std::string>& names) {
+  const std::string nearest = nearest_name(word, names);
+  return fmt::format("{}use one of {}", nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), fmt::join(names, ", "));
+}
+
 double parse_real(std::string_view text) {
   double value = 0;
   if (!read_whole(text, value) || !std::isfinite(value))

@@ -39,6 +39,8 @@ bool parse_switch(std::string_view text);
 std::string parse_name(std::string_view text, const std::vector<std::string>& names);
 /// The one of `names` that is fewest letters (put in, left out or replaced) away from `word`; empty where that is more than half of them.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
+/// "did you mean kappa? use one of kappa, mass"; the question only where a name is near.
+std::string use_one_of(std::string_view word, const std::vector<std::string>& names);
 /// "half", "single" or "double".
 Precision parse_precision(std::string_view text);
 /// Four numbers "x,y,z,t", each at least `least`.

@@ -28,7 +28,8 @@ std::string setting_text(const toml::node& node, const std::string& where, std::
   if (const toml::array* list = node.as_array()) {
     for (const toml::node& element : *list) {
       const toml::array* numbers = element.as_array();  // such as a momentum
-      const bool is_one = numbers != nullptr && separator != "," && numbers->is_homogeneous<std::int64_t>();
+      const auto is_number = [](const toml::node& node) { return node.is_number(); };
+      const bool is_one = numbers != nullptr && separator != "," && std::all_of(numbers->begin(), numbers->end(), is_number);
       parts.push_back(is_one ? setting_text(element, where) : scalar_text(element, where));
     }
   } else if (const toml::table* table = node.as_table()) {

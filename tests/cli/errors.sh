@@ -49,7 +49,7 @@ expect 2 'error: no/such/folder' gauge convert lattice.ildg no/such/folder
 expect 2 'error: missing.toml: ' solve missing.toml
 
 printf 'gauge = "lattice.ildg"\n\ntolerance = 1e-8\n' > wrong.toml
-expect 2 'error: wrong.toml:3: tolerance: unknown key; use one of gauge, ' solve wrong.toml --out out
+expect 2 'error: wrong.toml:3: tolerance: unknown key; .*use one of gauge, ' solve wrong.toml --out out
 printf 'kappa = [\n' > wrong.toml
 expect 2 'error: wrong.toml:[0-9]+: ' solve wrong.toml --out out
 

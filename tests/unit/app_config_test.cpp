@@ -93,7 +93,7 @@ TEST_CASE("flags override the file, kappa and mass each other") {
 }
 
 TEST_CASE("errors name file, line, key and what is allowed") {
-  CHECK(message_of("\nkapa = 0.1\n").starts_with("run.toml:2: kapa: unknown key; use one of gauge, lattice, "));
+  CHECK(message_of("\nkapa = 0.1\n").starts_with("run.toml:2: kapa: unknown key; did you mean kappa? use one of gauge, lattice, "));
   CHECK(message_of("precision = \"quarter\"")
             .starts_with("run.toml:1: precision: 'quarter' is unknown; use one "
                          "of half, single, double"));

@@ -102,7 +102,8 @@ TEST_CASE("errors carry the parameter that they are about") {
   CHECK(parameter(Pairs{{"threads", "100000"}}) == "threads");
   CHECK(Error(ErrorKind::input, "lattice.ildg", "no such file", "").parameter().empty());
   RunConfig config;
-  CHECK_THROWS_WITH_AS(apply_settings(config, {{"kapa", "0.1", "kapa"}}), doctest::Contains("kapa: unknown key; use one of gauge"), Error);
+  CHECK_THROWS_WITH_AS(apply_settings(config, {{"kapa", "0.1", "kapa"}}),
+                       doctest::Contains("kapa: unknown key; did you mean kappa? use one of gauge"), Error);
 }
 
 }  // namespace app_run_test

@@ -96,7 +96,8 @@ TEST_CASE("a hadron that has no correlator from any source is refused, and its r
 
 TEST_CASE("a name that was a hadron's is no quark's while it has rows, nor the other way round") {
   const Ensemble ensemble;
-  const std::string kaon = "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n", quark = "[quark.kaon]\naction = \"wilson\"\n";
+  const std::string kaon = "[hadron.kaon]\nquarks = [\"light\", \"strange\"]\n",
+                    quark = "[quark.kaon]\naction = \"wilson\"\nkappa = 0.11\n";
   for (const bool was_hadron : {true, false}) {
     CAPTURE(was_hadron);
     const std::string out = was_hadron ? "hadron" : "quark", now = was_hadron ? "quark" : "hadron";
