@@ -29,6 +29,9 @@ using nlohmann::json;
 constexpr int format = 1;
 constexpr double older = 0.9;    // what a task's weight becomes with each one after it
 constexpr int fewest_tasks = 8;  // to be kept
+// What a task counts for at most, times what was expected. One that has waited for its core, while something else had it, would otherwise
+// keep those after it from this worker, and then nothing would show that it was no measure.
+constexpr double most_of_own = 4, most_of_others = 1.5;
 constexpr double shortest_us = 2, most_bytes_a_us = 5e7;
 
 std::unique_ptr<CodeletCosts> of_running;
@@ -72,12 +75,14 @@ CodeletCosts::CodeletCosts(std::vector<std::string> devices, std::string file)
 
 void CodeletCosts::record(int worker, std::string_view codelet, double bytes, double us) {
   if (!(us >= shortest_us) || !(bytes > 0) || bytes > most_bytes_a_us * us) return;
+  const double known = predicted_us(worker, codelet, bytes);
   Lane& lane = lanes_.at(static_cast<std::size_t>(worker));
   const std::lock_guard guard(lane.mutex);
   auto found = lane.costs.find(codelet);
   if (found == lane.costs.end()) found = lane.costs.emplace(codelet, Cost{}).first;
   Cost& cost = found->second;
   if (cost.seen++ == 0) return;
+  if (known > 0) us = std::min(us, known * (cost.tasks > 0 ? most_of_own : most_of_others));
   cost.bytes = older * cost.bytes + bytes;
   cost.us = older * cost.us + us;
   cost.tasks = older * cost.tasks + 1;

@@ -23,7 +23,8 @@ class CodeletCosts {
   CodeletCosts(std::vector<std::string> devices, std::string file);
 
   /// A task that did work. Those do not count that move no bytes, take less than 2 us or are faster than any memory (they do not do what
-  /// was said of them), and a worker's first of a codelet, which touches its memory for the first time.
+  /// was said of them), and a worker's first of a codelet, which touches its memory for the first time. What takes many times as long as
+  /// expected counts for a part of that.
   void record(int worker, std::string_view codelet, double bytes, double us);
   /// What such a task is to take: as this worker's, else as those of other workers of its device, else as in the file; 0: not known.
   double predicted_us(int worker, std::string_view codelet, double bytes) const;
