@@ -159,7 +159,7 @@ if(TARGET quarkstar)
 endif()
 
 # Ranks that wait for each other take minutes for seconds of work where something else has their cores: one such job at a time. What starts
-# nothing else has all cores; in other scripts that is the smaller part, and a test of one process may run beside them.
+# nothing else has all cores; in other scripts that is the smaller part, or ranks mostly sleep, and a test of one process may run beside them.
 get_property(names DIRECTORY PROPERTY TESTS)
 list(FILTER names INCLUDE REGEX "^ranks\\.")
 set(alone ${names})
@@ -169,7 +169,7 @@ if(TARGET quarkstar)
     if(starts_ranks)
       cmake_path(GET script STEM stem)
       list(APPEND names cli.${stem})
-      if(starts_ranks MATCHES "ranks\\.bash" OR stem MATCHES "^(milc|network|rank_failures)$")
+      if(starts_ranks MATCHES "ranks\\.bash" OR stem MATCHES "^(milc|network)$")
         list(APPEND alone cli.${stem})
       endif()
     endif()
@@ -193,9 +193,7 @@ if(TARGET quarkstar)
   set_tests_properties(cli.campaign_helper PROPERTIES PROCESSORS 2)
 endif()
 
-# They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
-  set_tests_properties(cli.guest cli.network cli.rank_failures cli.relaunch PROPERTIES RUN_SERIAL TRUE)
   set_tests_properties(cli.relaunch PROPERTIES TIMEOUT 1800)  # some thirty jobs of four ranks
 endif()
 
