@@ -1,7 +1,9 @@
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/bulk_copies.cuh"
 #include "codelets/arch/cuda_words.cuh"
+#include "codelets/arch/items.cuh"
 #include "codelets/arch/lane.hpp"
+#include "codelets/coarse/narrow_site.hpp"
 #include "codelets/coarse/operator_cuda.hpp"
 #include "codelets/coarse/threads_cuda.cuh"
 #include "runtime/gpu/cuda_launch.cuh"
@@ -270,11 +272,6 @@ __global__ void __launch_bounds__(threads)
   if (!idles(idle) && id < work) coarse::pack_word(a, static_cast<std::uint32_t>(id / words), static_cast<int>(id % words));
 }
 
-__global__ void __launch_bounds__(threads) narrow_range(coarse::Binary16* narrow, const float* wide, std::uint64_t count) {
-  const std::uint64_t id = thread_number();
-  if (id < count) narrow[id] = coarse::narrowed(wide[id]);
-}
-
 /// One block of threads per coarse site: A^-1.
 template <class F>
 __global__ void __launch_bounds__(coarse::most_components) invert_range(F* matrices, int components) {
@@ -387,12 +384,6 @@ void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, ru
   runtime::check_launch("coarse.eliminate");
 }
 
-void launch_coarse_narrow(coarse::Binary16* narrow, const float* wide, std::int64_t count, runtime::CudaStream stream) {
-  if (count == 0) return;
-  narrow_range<<<blocks_of(static_cast<std::uint64_t>(count)), threads, 0, stream>>>(narrow, wide, static_cast<std::uint64_t>(count));
-  runtime::check_launch("coarse.narrow");
-}
-
 template <class F>
 void launch_coarse_pack(const coarse::PackArguments<F>& a, const std::int32_t* idle, runtime::CudaStream stream) {
   const std::uint64_t work = std::uint64_t{a.list.count} * static_cast<std::uint64_t>(a.words);
@@ -413,3 +404,5 @@ QUARKSTAR_COARSE_LAUNCHES(float)
 QUARKSTAR_COARSE_LAUNCHES(double)
 
 }  // namespace quarkstar::cuda
+
+QUARKSTAR_ITEMS_ON_CUDA(quarkstar::coarse::Narrow)

@@ -20,8 +20,6 @@ void launch_set_adjoint(const coarse::AdjointArguments<F>& arguments, runtime::C
 /// EliminateKernel over so many coarse sites.
 template <class F>
 void launch_coarse_eliminate(F* matrices, int components, std::int64_t sites, runtime::CudaStream stream);
-/// Of so many numbers.
-void launch_coarse_narrow(coarse::Binary16* narrow, const float* wide, std::int64_t count, runtime::CudaStream stream);
 template <class F>
 void launch_coarse_pack(const coarse::PackArguments<F>& arguments, const std::int32_t* idle, runtime::CudaStream stream);
 

@@ -1,6 +1,6 @@
 #include "codelets/contract/phases.hpp"
 #include "codelets/contract/sequential.hpp"
-#include "codelets/contract/sequential_cuda.hpp"
+#include "codelets/contract/sequential_site.hpp"
 #include "codelets/field/places_of.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "runtime/graph/codelet.hpp"
@@ -11,31 +11,6 @@
 
 namespace quarkstar::contract {
 namespace {
-
-using runtime::Call;
-
-// Buffers: what is written, what is read, phases.
-
-void run(Call& call) {
-  const auto& task = call.arguments<SequentialTask>();
-  double* to = call.buffer<double>(0);
-  const double *from = call.buffer<const double>(1), *phases = call.buffer<const double>(2);
-  call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
-    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int v = 0; v < task.to_places.vectors; ++v)
-        for (int lane = 0; lane < task.to_places.lanes; ++lane) write_sequential_site(to, from, phases, task, outer, lane, v);
-  });
-}
-
-#ifdef QUARKSTAR_CUDA
-void run_on_cuda(Call& call) {
-  cuda::launch_sequential(call.buffer<double>(0), call.buffer<const double>(1), call.buffer<const double>(2),
-                          call.arguments<SequentialTask>(), static_cast<runtime::CudaStream>(call.stream()));
-}
-#else
-constexpr runtime::Implementation run_on_cuda = nullptr;
-#endif
-const runtime::Codelet codelet("contract.sequential", runtime::CodeletKind::vector, run, run_on_cuda);
 
 void require_spinors(const char* where, const Field& to, const FullField& from) {
   const Lattice &a = *to.lattice(), &b = *from.even.lattice();
@@ -60,7 +35,8 @@ void submit(SequentialTask task, const Field& to, const FullField& from, const r
     task.time = time - task.origin[3];
     const bool here = task.time >= 0 && task.time < block.block().extents[3];
     const double sites = static_cast<double>(volume(block.block().extents)) / block.block().extents[3] / 2;
-    runtime::submit(codelet, task, {runtime::out(to.block(b)), runtime::in(from.of(to.parity()).block(b)), runtime::in(phases)},
+    runtime::submit(items_codelet<WriteSequential>(runtime::CodeletKind::vector), task,
+                    {runtime::out(to.block(b)), runtime::in(from.of(to.parity()).block(b)), runtime::in(phases)},
                     {here ? sites * flops : 0, 2 * to.block_bytes(b)}, placement_of(block));
   }
 }

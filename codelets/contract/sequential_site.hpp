@@ -1,5 +1,6 @@
 #pragma once
 // What a sequential source is at one site: one body for CPUs and GPUs.
+#include "codelets/arch/items.hpp"
 #include "codelets/contract/baryon_site.hpp"
 #include "codelets/contract/wick.hpp"
 #include "codelets/field/convert_site.hpp"
@@ -118,36 +119,42 @@ QUARKSTAR_HD void differentiate_nucleon(const SitePropagator& s, const Sequentia
 
 /// Writes vector v of one lane: g_5 (dC/dS)^* exp(i p.(x - x0)) on the sink's time slice, or the column as it is. phases: PhaseTable of
 /// -p.
-QUARKSTAR_HD void write_sequential_site(double* to, const double* from, const double* phases, const SequentialTask& task, int outer,
-                                        int lane, int v) {
-  const Coord x = task.to.local_site({task.parity, outer, lane});
-  SequentialNumber out[spinor_components]{};
-  const SitePropagator s{from, task, task.from.locate(x)};
-  const int column = task.column[v];
-  if (task.wick == Wick::copy) {
-    for (int component = 0; component < spinor_components; ++component) out[component] = s(component, column);
-  } else if (x[3] == task.time) {
-    if (task.wick == Wick::meson)
-      for (int component = 0; component < spinor_components; ++component) out[component] = conj(s(component, column));
-    else differentiate_nucleon(s, task, column, out);
-    SequentialNumber phase{1, 0};
-    for (int mu = 0, first = 1; *phases == 0 && mu < 3; first += 2 * task.lattice[mu++]) {
-      const double* of_site = phases + first + 2 * (task.origin[mu] + x[mu]);
-      phase = multiply(phase, {of_site[0], of_site[1]});
+struct WriteSequential {
+  static constexpr const char* name = "contract.sequential";
+  static std::int64_t items(const SequentialTask& task) {
+    return VectorItem::items(task.to.outer_sites(), task.to_places.vectors, task.to_places.lanes);
+  }
+  QUARKSTAR_HD static void run(const SequentialTask& task, std::int64_t item, double* to, const double* from, const double* phases) {
+    const auto [outer, v, lane] = VectorItem(item, task.to_places.vectors, task.to_places.lanes);
+    const Coord x = task.to.local_site({task.parity, outer, lane});
+    SequentialNumber out[spinor_components]{};
+    const SitePropagator s{from, task, task.from.locate(x)};
+    const int column = task.column[v];
+    if (task.wick == Wick::copy) {
+      for (int component = 0; component < spinor_components; ++component) out[component] = s(component, column);
+    } else if (x[3] == task.time) {
+      if (task.wick == Wick::meson)
+        for (int component = 0; component < spinor_components; ++component) out[component] = conj(s(component, column));
+      else differentiate_nucleon(s, task, column, out);
+      SequentialNumber phase{1, 0};
+      for (int mu = 0, first = 1; *phases == 0 && mu < 3; first += 2 * task.lattice[mu++]) {
+        const double* of_site = phases + first + 2 * (task.origin[mu] + x[mu]);
+        phase = multiply(phase, {of_site[0], of_site[1]});
+      }
+      for (int component = 0; component < spinor_components; ++component) {
+        out[component] = multiply(conj(out[component]), phase);
+        if (component >= spinor_components / 2) out[component] = site::times_i<2>(out[component]);  // g_5
+      }
     }
+    constexpr int reals = 2 * spinor_components;
+    const VectorPlaces& places = task.to_places;
+    double* group = to + places.group(reals, outer, v);
+    const int chunk = places.chunked != 0 ? site::chunk_words<double>(reals) : 1, in = places.lane_of(v, lane);
     for (int component = 0; component < spinor_components; ++component) {
-      out[component] = multiply(conj(out[component]), phase);
-      if (component >= spinor_components / 2) out[component] = site::times_i<2>(out[component]);  // g_5
+      group[site::word_place(2 * component, in, places.width(), chunk)] = out[component].re;
+      group[site::word_place(2 * component + 1, in, places.width(), chunk)] = out[component].im;
     }
   }
-  constexpr int reals = 2 * spinor_components;
-  const VectorPlaces& places = task.to_places;
-  double* group = to + places.group(reals, outer, v);
-  const int chunk = places.chunked != 0 ? site::chunk_words<double>(reals) : 1, in = places.lane_of(v, lane);
-  for (int component = 0; component < spinor_components; ++component) {
-    group[site::word_place(2 * component, in, places.width(), chunk)] = out[component].re;
-    group[site::word_place(2 * component + 1, in, places.width(), chunk)] = out[component].im;
-  }
-}
+};
 
 }  // namespace quarkstar::contract

@@ -1,5 +1,6 @@
 #pragma once
 // Normal numbers at one site: one body for CPUs and GPUs.
+#include "codelets/arch/items.hpp"
 #include "codelets/field/convert_site.hpp"
 #include "codelets/field/word_place.hpp"
 #include "codelets/lattice/block_shape.hpp"
@@ -18,20 +19,27 @@ struct NoiseTask {
 
 /// Writes vector v of one lane, or slice v / n of vector v % n of n.
 template <class F>
-QUARKSTAR_HD void write_noise_at(F* field, const NoiseTask& task, int outer, int lane, int v) {
-  Coord x = task.shape.local_site({task.parity, outer, lane});
-  for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
-  const int slice = v / task.places.right_hand_sides;
-  RandomStream stream(task.seed, RandomPurpose::null_vectors, slice * volume(task.lattice) + lexicographic(x, task.lattice),
-                      task.first + static_cast<std::uint64_t>(task.places.right_hand_side(v)));
-  const int reals = 2 * task.components, chunk = task.places.chunked != 0 ? site::chunk_words<F>(reals) : 1;
-  F* group = field + task.places.group(reals, outer, v);
-  std::array<double, 4> numbers{};
-  for (int w = 0; w < reals; ++w) {
-    if (w % 4 == 0) numbers = stream.gaussians();
-    group[site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk)] =
-        static_cast<F>(numbers[static_cast<std::size_t>(w % 4)]);
+struct WriteNoise {
+  static constexpr const char* name = sizeof(F) == sizeof(double) ? "noise.double" : "noise.single";
+  static std::int64_t items(const NoiseTask& task) {
+    return VectorItem::items(task.shape.outer_sites(), task.places.vectors, task.shape.lanes);
   }
-}
+  QUARKSTAR_HD static void run(const NoiseTask& task, std::int64_t item, F* field) {
+    const auto [outer, v, lane] = VectorItem(item, task.places.vectors, task.shape.lanes);
+    Coord x = task.shape.local_site({task.parity, outer, lane});
+    for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
+    const int slice = v / task.places.right_hand_sides;
+    RandomStream stream(task.seed, RandomPurpose::null_vectors, slice * volume(task.lattice) + lexicographic(x, task.lattice),
+                        task.first + static_cast<std::uint64_t>(task.places.right_hand_side(v)));
+    const int reals = 2 * task.components, chunk = task.places.chunked != 0 ? site::chunk_words<F>(reals) : 1;
+    F* group = field + task.places.group(reals, outer, v);
+    std::array<double, 4> numbers{};
+    for (int w = 0; w < reals; ++w) {
+      if (w % 4 == 0) numbers = stream.gaussians();
+      group[site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk)] =
+          static_cast<F>(numbers[static_cast<std::size_t>(w % 4)]);
+    }
+  }
+};
 
 }  // namespace quarkstar

@@ -1,6 +1,4 @@
-#include "codelets/arch/implementations.hpp"
 #include "codelets/field/places_of.hpp"
-#include "codelets/field/source_cuda.hpp"
 #include "codelets/field/source_field.hpp"
 #include "codelets/field/source_site.hpp"
 #include "codelets/lattice/placement.hpp"
@@ -17,44 +15,6 @@
 
 namespace quarkstar {
 namespace {
-
-using runtime::Call;
-
-void run(Call& call) {
-  const auto& task = call.arguments<SourceTask>();
-  double* field = call.buffer<double>(0);
-  const double* table = call.buffer<const double>(1);
-  call.team().for_range(task.shape.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
-    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int v = 0; v < task.places.vectors; ++v)
-        for (int lane = 0; lane < task.shape.lanes; ++lane) write_source(field, table, task, outer, lane, v);
-  });
-}
-
-void run_slices(Call& call) {
-  const auto& task = call.arguments<SliceTask>();
-  double* table = call.buffer<double>(0);
-  const double* field = call.buffer<const double>(1);
-  call.team().for_range(task.shape.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
-    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int lane = 0; lane < task.shape.lanes; ++lane) write_slices(table, field, task, outer, lane);
-  });
-}
-
-#ifdef QUARKSTAR_CUDA
-void run_on_cuda(Call& call) {
-  cuda::launch_sources(call.buffer<double>(0), call.buffer<const double>(1), call.arguments<SourceTask>(),
-                       static_cast<runtime::CudaStream>(call.stream()));
-}
-void run_slices_on_cuda(Call& call) {
-  cuda::launch_slices(call.buffer<double>(0), call.buffer<const double>(1), call.arguments<SliceTask>(),
-                      static_cast<runtime::CudaStream>(call.stream()));
-}
-#else
-constexpr runtime::Implementation run_on_cuda = nullptr, run_slices_on_cuda = nullptr;
-#endif
-const runtime::Codelet source_codelet("source", runtime::CodeletKind::copy, run, run_on_cuda);
-const runtime::Codelet slice_codelet("source.slices", runtime::CodeletKind::copy, run_slices, run_slices_on_cuda);
 
 int slices_of(const Source& source) { return source.smearing ? 9 : 1; }
 
@@ -139,8 +99,8 @@ void SourceColumns::smear(const std::vector<Source>& sources, const std::vector<
         task.parity = half->parity();
         task.shape = block.shape();
         for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
-        runtime::submit(slice_codelet, task, {runtime::inout(table_), runtime::in(half->block(b))}, {0, half->block_bytes(b)},
-                        placement_of(block));
+        runtime::submit(items_codelet<WriteSlices>(runtime::CodeletKind::copy), task, {runtime::inout(table_), runtime::in(half->block(b))},
+                        {0, half->block_bytes(b)}, placement_of(block));
       }
   }
 }
@@ -170,8 +130,8 @@ void SourceColumns::submit(const Field& field) const {
     const BlockGeometry& block = lattice.block(b);
     task.shape = block.shape();
     for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
-    runtime::submit(source_codelet, task, {runtime::out(field.block(b)), runtime::in(table_)}, {0, field.block_bytes(b)},
-                    placement_of(block));
+    runtime::submit(items_codelet<WriteSource>(runtime::CodeletKind::copy), task, {runtime::out(field.block(b)), runtime::in(table_)},
+                    {0, field.block_bytes(b)}, placement_of(block));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // What a source is at one site: one body for CPUs and GPUs.
+#include "codelets/arch/items.hpp"
 #include "codelets/field/convert_site.hpp"
 #include "codelets/field/vector_status.hpp"
 #include "codelets/field/word_place.hpp"
@@ -25,20 +26,27 @@ QUARKSTAR_HD std::ptrdiff_t place_in_table(const Coord& part, std::ptrdiff_t sli
 }
 
 /// Writes vector v of one lane.
-QUARKSTAR_HD void write_source(double* field, const double* table, const SourceTask& task, int outer, int lane, int v) {
-  Coord x = task.shape.local_site({task.parity, outer, lane});
-  for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
-  const bool here = x[3] == task.time[v], mixes = task.mixes[v];
-  const int column = task.column[v], colour = column % 3;
-  double* group = field + task.places.group(task.reals, outer, v);
-  const int chunk = task.places.chunked != 0 ? site::chunk_words<double>(task.reals) : 1;
-  for (int c = 0; c < task.reals / 2; ++c) {
-    const bool set = here && (mixes ? c / 3 == column / 3 : c == column);
-    const double* at = table + (set ? place_in_table(task.part, task.number[v] + (mixes ? 3 * colour + c % 3 : 0), x) : 0);
-    for (int i = 0; i < 2; ++i)
-      group[site::word_place(2 * c + i, task.places.lane_of(v, lane), task.places.width(), chunk)] = set ? at[i] : 0;
+struct WriteSource {
+  static constexpr const char* name = "source";
+  static std::int64_t items(const SourceTask& task) {
+    return VectorItem::items(task.shape.outer_sites(), task.places.vectors, task.shape.lanes);
   }
-}
+  QUARKSTAR_HD static void run(const SourceTask& task, std::int64_t item, double* field, const double* table) {
+    const auto [outer, v, lane] = VectorItem(item, task.places.vectors, task.shape.lanes);
+    Coord x = task.shape.local_site({task.parity, outer, lane});
+    for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
+    const bool here = x[3] == task.time[v], mixes = task.mixes[v];
+    const int column = task.column[v], colour = column % 3;
+    double* group = field + task.places.group(task.reals, outer, v);
+    const int chunk = task.places.chunked != 0 ? site::chunk_words<double>(task.reals) : 1;
+    for (int c = 0; c < task.reals / 2; ++c) {
+      const bool set = here && (mixes ? c / 3 == column / 3 : c == column);
+      const double* at = table + (set ? place_in_table(task.part, task.number[v] + (mixes ? 3 * colour + c % 3 : 0), x) : 0);
+      for (int i = 0; i < 2; ++i)
+        group[site::word_place(2 * c + i, task.places.lane_of(v, lane), task.places.width(), chunk)] = set ? at[i] : 0;
+    }
+  }
+};
 
 /// Smeared points, three colour vectors each, from a block to the table.
 struct SliceTask {
@@ -51,15 +59,20 @@ struct SliceTask {
 };
 
 /// Writes what one lane has of the sources' time slices.
-QUARKSTAR_HD void write_slices(double* table, const double* field, const SliceTask& task, int outer, int lane) {
-  Coord x = task.shape.local_site({task.parity, outer, lane});
-  for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
-  for (int v = 0; v < 3 * task.sources; ++v) {
-    if (x[3] != task.time[v / 3]) continue;
-    const double* from = field + task.places.offset(6, outer, v, lane);
-    for (int w = 0; w < 6; ++w)
-      table[place_in_table(task.part, task.number[v / 3] + 3 * (v % 3) + w / 2, x) + w % 2] = from[w * task.places.width()];
+struct WriteSlices {
+  static constexpr const char* name = "source.slices";
+  static std::int64_t items(const SliceTask& task) { return VectorItem::items(task.shape.outer_sites(), 1, task.shape.lanes); }
+  QUARKSTAR_HD static void run(const SliceTask& task, std::int64_t item, double* table, const double* field) {
+    const auto [outer, one, lane] = VectorItem(item, 1, task.shape.lanes);
+    Coord x = task.shape.local_site({task.parity, outer, lane});
+    for (int mu = 0; mu < 4; ++mu) x[mu] += task.origin[mu];
+    for (int v = 0; v < 3 * task.sources; ++v) {
+      if (x[3] != task.time[v / 3]) continue;
+      const double* from = field + task.places.offset(6, outer, v, lane);
+      for (int w = 0; w < 6; ++w)
+        table[place_in_table(task.part, task.number[v / 3] + 3 * (v % 3) + w / 2, x) + w % 2] = from[w * task.places.width()];
+    }
   }
-}
+};
 
 }  // namespace quarkstar
