@@ -1,4 +1,4 @@
-#include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/arch/on_cuda.hpp"
 #include "codelets/gauge/gauge_field.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/session.hpp"
@@ -6,6 +6,9 @@
 #include <algorithm>
 
 namespace quarkstar::gauge {
+
+QUARKSTAR_ON_CUDA(run_copies_on_cuda)
+
 namespace {
 
 using runtime::Call;
@@ -34,16 +37,7 @@ auto copy_of_length(int sites) {
   }
 }
 
-/// Of a task: 0 is the block.
-int buffer_of(int face, int first_face) { return face == 0 ? 0 : first_face + face - 1; }
-
 void run_copies(Call& call) { call.arguments<BorderCopies>().run(call, 1); }
-
-#ifdef QUARKSTAR_CUDA
-void run_copies_on_cuda(Call& call) { call.arguments<BorderCopies>().launch(call, 1); }
-#else
-constexpr runtime::Implementation run_copies_on_cuda = nullptr;
-#endif
 
 const runtime::Codelet border_codelet("gauge.border", runtime::CodeletKind::pack, run_copies, run_copies_on_cuda);
 
@@ -63,22 +57,13 @@ void submit_copies(const runtime::Block& block, const runtime::Handle& links, co
 void BorderCopies::run(const Call& call, int first_face) const {
   for (int i = 0; i < count; ++i) {
     const Part& part = parts[i];
-    double* to = call.buffer<double>(buffer_of(part.to, first_face));
-    const double* from = call.buffer<const double>(buffer_of(part.from, first_face));
+    double* to = call.buffer<double>(part.buffer(part.to, first_face));
+    const double* from = call.buffer<const double>(part.buffer(part.from, first_face));
     call.team().for_range(part.box.rows(), [&, copy = copy_of_length(part.box.extents[0])](std::int64_t begin, std::int64_t end, int) {
       copy(part.box, to, from, begin, end);
     });
   }
 }
-
-#ifdef QUARKSTAR_CUDA
-void BorderCopies::launch(const Call& call, int first_face) const {
-  for (int i = 0; i < count; ++i)
-    cuda::launch_copy(call.buffer<double>(buffer_of(parts[i].to, first_face)),
-                      call.buffer<const double>(buffer_of(parts[i].from, first_face)), parts[i].box,
-                      static_cast<runtime::CudaStream>(call.stream()));
-}
-#endif
 
 double BorderCopies::bytes() const {
   double reals = 0;

@@ -1,10 +1,15 @@
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/arch/items.cuh"
+#include "codelets/arch/on_cuda.hpp"
+#include "codelets/gauge/gauge_field.hpp"
+#include "codelets/gauge/host_links.hpp"
 #include "codelets/gauge/host_pieces.cuh"
+#include "codelets/gauge/observables.hpp"
 #include "codelets/gauge/site_sums.hpp"
+#include "codelets/gauge/smear/link_items.hpp"
+#include "codelets/gauge/smear/smear_kernels.hpp"
 #include "codelets/gauge/smear/smear_site.hpp"
-#include "codelets/su3/unitarize.hpp"
 
 #include <cuda_runtime.h>
 
@@ -43,23 +48,6 @@ __global__ void __launch_bounds__(threads)
     out[2 * e * to.real] = result[e / 3][e % 3].re.v;
     out[(2 * e + 1) * to.real] = result[e / 3][e % 3].im.v;
   });
-}
-
-__global__ void __launch_bounds__(threads) ape_kernel(const __grid_constant__ smear::ApeArguments a) {
-  const Work work = work_of_thread(a.in_shape.extents[0], a.in_shape.rows());
-  if (!work.exists) return;
-  Coord x = a.in_shape.row_start(work.row);
-  x[0] = work.x;
-  smear::write_ape_link(a, x, work.mu);
-}
-
-__global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ gauge::LinkShape shape) {
-  const Work work = work_of_thread(shape.extents[0], shape.rows());
-  if (!work.exists) return;
-  Coord x = shape.row_start(work.row);
-  x[0] = work.x;
-  const gauge::LinkStrides strides = shape.strides();
-  site::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
 }
 
 /// One thread per site, its reals in turn.
@@ -115,45 +103,65 @@ __global__ void __launch_bounds__(threads) sums_kernel(const double* memory, con
   for (int i = 0; i < 3; ++i) add_to_table(tables[i], sum[i]);
 }
 
-}  // namespace
+cudaStream_t stream_of(const runtime::Call& call) { return static_cast<cudaStream_t>(call.stream()); }
 
-void launch_load(double* links, const HostGauge& host, const gauge::LoadedLinks& loaded, runtime::CudaStream stream) {
-  send_pieces("gauge.load", host, times_of(loaded.place), stream, [&](const HostPiece& piece) {
-    load_kernel<<<grid_of(piece.links(), 1), threads, 0, stream>>>(links, piece, host.box(), loaded);
-  });
-}
-
-void launch_store(HostGauge& host, const double* links, const double* extra, const gauge::StoredLinks& stored, runtime::CudaStream stream) {
-  fetch_pieces("gauge.store", host, times_of(stored.place), stream, [&](const HostPiece& piece) {
-    store_kernel<<<grid_of(piece.links(), 1), threads, 0, stream>>>(piece, host.box(), links, extra, stored);
-  });
-}
-
-void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream) {
-  const gauge::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
-  smear_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments, from, to);
-  runtime::check_launch("smear");
-}
-
-void launch_ape(const smear::ApeArguments& arguments, runtime::CudaStream stream) {
-  ape_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments);
-  runtime::check_launch("smear.ape");
-}
-
-void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::CudaStream stream) {
-  unitarize_kernel<<<grid_of(volume(shape.extents), 4), threads, 0, stream>>>(links, shape);
-  runtime::check_launch("smear.unitarize");
-}
-
-void launch_copy(double* to, const double* from, const gauge::BoxCopy& box, runtime::CudaStream stream) {
-  copy_kernel<<<grid_of(volume(box.extents), 1), threads, 0, stream>>>(to, from, box);
+void copy(const runtime::Call& call, int to, int from, const gauge::BoxCopy& box) {
+  copy_kernel<<<grid_of(volume(box.extents), 1), threads, 0, stream_of(call)>>>(call.buffer<double>(to), call.buffer<const double>(from),
+                                                                                box);
   runtime::check_launch("gauge.border");
 }
 
-void launch_link_sums(const gauge::LinkShape& shape, const double* links, runtime::BinnedSum* sums, runtime::CudaStream stream) {
-  sums_kernel<<<grid_of(volume(shape.extents), 1), threads, 0, stream>>>(links, shape, shape.strides(), sum_tables());
-  runtime::check_launch("gauge.sums");
-  runtime::finish_sums(sums, 3, nullptr, stream);
+}  // namespace
+}  // namespace quarkstar::cuda
+
+namespace quarkstar::gauge {
+
+/// The host's links are read until the stream has ended.
+void run_load_on_cuda(runtime::Call& call) {
+  const auto& [loaded, host] = call.arguments<LoadTask>();
+  cuda::send_pieces("gauge.load", *host, cuda::times_of(loaded.place), cuda::stream_of(call), [&](const cuda::HostPiece& piece) {
+    cuda::load_kernel<<<cuda::grid_of(piece.links(), 1), cuda::threads, 0, cuda::stream_of(call)>>>(call.buffer<double>(0), piece,
+                                                                                                    host->box(), loaded);
+  });
 }
 
-}  // namespace quarkstar::cuda
+/// At the times of the block, of which the host has all sites: they are there when the stream has ended.
+void run_store_on_cuda(runtime::Call& call) {
+  const auto& task = call.arguments<StoreTask>();
+  cuda::fetch_pieces("gauge.store", *task.host, cuda::times_of(task.stored.place), cuda::stream_of(call),
+                     [&](const cuda::HostPiece& piece) {
+                       cuda::store_kernel<<<cuda::grid_of(piece.links(), 1), cuda::threads, 0, cuda::stream_of(call)>>>(
+                           piece, task.host->box(), call.buffer<const double>(0), task.extra(call), task.stored);
+                     });
+}
+
+void run_sums_on_cuda(runtime::Call& call) {
+  const auto& shape = call.arguments<LinkShape>();
+  cuda::sums_kernel<<<cuda::grid_of(volume(shape.extents), 1), cuda::threads, 0, cuda::stream_of(call)>>>(
+      call.buffer<const double>(1), shape, shape.strides(), cuda::sum_tables());
+  runtime::check_launch("gauge.sums");
+  runtime::finish_sums(&call.buffer<LinkSums>(0)->spatial, 3, nullptr, cuda::stream_of(call));
+}
+
+void BorderCopies::launch(const runtime::Call& call, int first_face) const {
+  for (int i = 0; i < count; ++i)
+    cuda::copy(call, Part::buffer(parts[i].to, first_face), Part::buffer(parts[i].from, first_face), parts[i].box);
+}
+
+void run_copies_on_cuda(runtime::Call& call) { call.arguments<BorderCopies>().launch(call, 1); }
+
+}  // namespace quarkstar::gauge
+
+namespace quarkstar::smear {
+
+void smear_on_cuda(runtime::Call& call) {
+  const auto a = with_out_and_in<SmearArguments>(call);
+  cuda::smear_kernel<<<cuda::grid_of(volume(a.in_shape.extents), 4), cuda::threads, 0, cuda::stream_of(call)>>>(a, a.in_shape.strides(),
+                                                                                                                a.out_shape.strides());
+  runtime::check_launch("smear");
+}
+
+}  // namespace quarkstar::smear
+
+QUARKSTAR_ITEMS_ON_CUDA(quarkstar::smear::SmearApe)
+QUARKSTAR_ITEMS_ON_CUDA(quarkstar::smear::Unitarize)

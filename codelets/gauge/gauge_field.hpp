@@ -72,6 +72,8 @@ struct BorderCopies {
   struct Part {
     int to, from;  ///< 0: the block; 1, 2, ...: faces
     BoxCopy box;
+    /// Of a task, of `to` or `from`.
+    static int buffer(int number, int first_face) { return number == 0 ? 0 : first_face + number - 1; }
   } parts[most];
 
   /// In a task whose buffer 0 is the block and whose buffers from first_face on are the faces: on a CPU; enqueued on a GPU.

@@ -1,4 +1,4 @@
-#include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/arch/on_cuda.hpp"
 #include "codelets/gauge/gauge_field.hpp"
 #include "codelets/gauge/host_links.hpp"
 #include "codelets/lattice/boxes.hpp"
@@ -10,6 +10,10 @@
 #include <algorithm>
 
 namespace quarkstar::gauge {
+
+QUARKSTAR_ON_CUDA(run_load_on_cuda)
+QUARKSTAR_ON_CUDA(run_store_on_cuda)
+
 namespace {
 
 using runtime::Call;
@@ -30,11 +34,6 @@ void for_sites(const runtime::Team& team, const LinkPlace& place, Body&& body) {
   });
 }
 
-struct LoadTask {
-  LoadedLinks loaded;
-  const HostGauge* host;
-};
-
 void run_load(Call& call) {
   const auto& task = call.arguments<LoadTask>();
   double* links = call.buffer<double>(0);
@@ -45,15 +44,6 @@ void run_load(Call& call) {
     for (int mu = 0; mu < 4; ++mu) task.loaded.write(links, local, mu, task.host->link(index, mu).data(), x);
   });
 }
-
-/// Buffers: the links, then the extra links (where there are any).
-struct StoreTask {
-  StoredLinks stored;
-  HostGauge* host;
-  bool has_extra;
-
-  const double* extra(Call& call) const { return has_extra ? call.buffer<const double>(1) : nullptr; }
-};
 
 void run_store(Call& call) {
   const auto& task = call.arguments<StoreTask>();
@@ -66,20 +56,6 @@ void run_store(Call& call) {
     for (int mu = 0; mu < 4; ++mu) task.stored.read(task.host->link(index, mu).data(), links, extra, local, mu, x);
   });
 }
-
-#ifdef QUARKSTAR_CUDA
-void run_load_on_cuda(Call& call) {
-  const auto& task = call.arguments<LoadTask>();
-  cuda::launch_load(call.buffer<double>(0), *task.host, task.loaded, static_cast<runtime::CudaStream>(call.stream()));
-}
-void run_store_on_cuda(Call& call) {
-  const auto& task = call.arguments<StoreTask>();
-  cuda::launch_store(*task.host, call.buffer<const double>(0), task.extra(call), task.stored,
-                     static_cast<runtime::CudaStream>(call.stream()));
-}
-#else
-constexpr runtime::Implementation run_load_on_cuda = nullptr, run_store_on_cuda = nullptr;
-#endif
 
 const runtime::Codelet load_codelet("gauge.load", runtime::CodeletKind::copy, run_load, run_load_on_cuda);
 /// For a block that has a small part of the box's time slices, in which links cross the bus.

@@ -1,7 +1,9 @@
 #pragma once
 // Links between a block of a GaugeField and host order, one link at a time, for host and GPU alike.
 #include "codelets/gauge/block_links.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "codelets/lattice/boxes.hpp"
+#include "runtime/graph/codelet.hpp"
 
 namespace quarkstar::gauge {
 
@@ -62,6 +64,20 @@ struct StoredLinks {
     const int exponent = mu == 3 ? 0 : x[3] + (mu > 0 ? x[0] : 0) + (mu > 1 ? x[1] : 0);
     return exponent % 2 == 0 ? 1.0 : -1.0;
   }
+};
+
+struct LoadTask {
+  LoadedLinks loaded;
+  const HostGauge* host;
+};
+
+/// Buffers: the links, then the extra links (where there are any).
+struct StoreTask {
+  StoredLinks stored;
+  HostGauge* host;
+  bool has_extra;
+
+  const double* extra(const runtime::Call& call) const { return has_extra ? call.buffer<const double>(1) : nullptr; }
 };
 
 }  // namespace quarkstar::gauge

@@ -1,4 +1,4 @@
-#include "codelets/gauge/gauge_cuda.hpp"
+#include "codelets/arch/on_cuda.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/gauge/site_sums.hpp"
 #include "codelets/lattice/portable.hpp"
@@ -17,6 +17,9 @@
 #include <limits>
 
 namespace quarkstar::gauge {
+
+QUARKSTAR_ON_CUDA(run_sums_on_cuda)
+
 namespace {
 
 using site::Complex, site::Link, site::read_link;
@@ -142,15 +145,6 @@ void run_deviation(runtime::Call& call) {
     return links.load(shape.offset(coordinates(i / 4, shape.extents)), static_cast<int>(i % 4));
   });
 }
-
-#ifdef QUARKSTAR_CUDA
-void run_sums_on_cuda(runtime::Call& call) {
-  cuda::launch_link_sums(call.arguments<LinkShape>(), call.buffer<const double>(1), &call.buffer<LinkSums>(0)->spatial,
-                         static_cast<runtime::CudaStream>(call.stream()));
-}
-#else
-constexpr runtime::Implementation run_sums_on_cuda = nullptr;
-#endif
 
 const runtime::Codelet sums_codelet("gauge.sums", runtime::CodeletKind::stencil, run_sums, run_sums_on_cuda);
 const runtime::Codelet deviation_codelet("gauge.deviation", runtime::CodeletKind::vector, run_deviation);

@@ -1,10 +1,14 @@
+#include "codelets/arch/on_cuda.hpp"
 #include "codelets/lattice/placement.hpp"
 #include "codelets/spin/gamma5.hpp"
-#include "codelets/spin/gamma5_cuda.hpp"
+#include "codelets/spin/gamma5_task.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
 
 namespace quarkstar {
+
+QUARKSTAR_ON_CUDA(run_gamma5_on_cuda)
+
 namespace {
 
 void run_gamma5(runtime::Call& call) {
@@ -21,21 +25,7 @@ void run_gamma5(runtime::Call& call) {
   });
 }
 
-#ifdef QUARKSTAR_CUDA
-void run_gamma5_on_cuda(runtime::Call& call) {
-  cuda::launch_gamma5(call.buffer<double>(0), call.buffer<const double>(1), call.arguments<Gamma5Task>(),
-                      static_cast<runtime::CudaStream>(call.stream()));
-}
-#endif
-
-const runtime::Codelet& gamma5_codelet() {
-#ifdef QUARKSTAR_CUDA
-  static const runtime::Codelet codelet("spin.gamma5", runtime::CodeletKind::vector, run_gamma5, run_gamma5_on_cuda);
-#else
-  static const runtime::Codelet codelet("spin.gamma5", runtime::CodeletKind::vector, run_gamma5);
-#endif
-  return codelet;
-}
+const runtime::Codelet gamma5_codelet("spin.gamma5", runtime::CodeletKind::vector, run_gamma5, run_gamma5_on_cuda);
 
 }  // namespace
 
@@ -50,7 +40,7 @@ void apply_gamma5(const Field& out, const Field& in) {
     task.groups = in.outer_sites(b) / lattice.slices() * in.groups();
     task.half = in.reals() / 2 * in.width();
     task.offset = in.parity() == 1 ? 2 * task.groups * task.half : 0;
-    runtime::submit(gamma5_codelet(), task,
+    runtime::submit(gamma5_codelet, task,
                     {task.offset > 0 ? runtime::inout(out.block(b)) : runtime::out(out.block(b)), runtime::in(in.block(b))},
                     {0, 2 * in.block_bytes(b)}, placement_of(lattice.block(b)));
   }

@@ -1,4 +1,6 @@
-#include "codelets/spin/gamma5_cuda.hpp"
+#include "codelets/arch/on_cuda.hpp"
+#include "codelets/spin/gamma5_task.hpp"
+#include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
@@ -16,11 +18,17 @@ __global__ void gamma5_kernel(double* out, const double* in, const __grid_consta
 
 }  // namespace
 
-void launch_gamma5(double* out, const double* in, const Gamma5Task& task, runtime::CudaStream stream) {
+}  // namespace quarkstar::cuda
+
+namespace quarkstar {
+
+void run_gamma5_on_cuda(runtime::Call& call) {
+  const auto& task = call.arguments<Gamma5Task>();
   constexpr unsigned width = 256;
   const std::int64_t threads = task.groups * task.half;
-  runtime::launch_overlapping(gamma5_kernel, static_cast<unsigned>((threads + width - 1) / width), width, stream, out, in, task);
+  runtime::launch_overlapping(cuda::gamma5_kernel, static_cast<unsigned>((threads + width - 1) / width), width,
+                              static_cast<runtime::CudaStream>(call.stream()), call.buffer<double>(0), call.buffer<const double>(1), task);
   runtime::check_launch("spin.gamma5");
 }
 
-}  // namespace quarkstar::cuda
+}  // namespace quarkstar

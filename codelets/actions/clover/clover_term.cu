@@ -1,6 +1,8 @@
-#include "codelets/actions/clover/clover_cuda.hpp"
+#include "codelets/actions/clover/clover_kernels.hpp"
 #include "codelets/actions/clover/clover_site.hpp"
 #include "codelets/arch/cuda.cuh"
+#include "codelets/arch/on_cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
@@ -24,11 +26,16 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void launch_clover_term(const clover::TermArguments& arguments, runtime::CudaStream stream) {
-  const gauge::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
-  const std::int64_t sites = volume(arguments.in_shape.extents);
-  clover_term_kernel<<<static_cast<unsigned>((sites + threads - 1) / threads), threads, 0, stream>>>(arguments, from, to);
+}  // namespace quarkstar::cuda
+
+namespace quarkstar::clover {
+
+void term_on_cuda(runtime::Call& call) {
+  const auto a = with_out_and_in<TermArguments>(call);
+  const std::int64_t sites = volume(a.in_shape.extents);
+  cuda::clover_term_kernel<<<static_cast<unsigned>((sites + cuda::threads - 1) / cuda::threads), cuda::threads, 0,
+                             static_cast<runtime::CudaStream>(call.stream())>>>(a, a.in_shape.strides(), a.out_shape.strides());
   runtime::check_launch("clover.term");
 }
 
-}  // namespace quarkstar::cuda
+}  // namespace quarkstar::clover

@@ -1,7 +1,7 @@
-#include "codelets/actions/clover/clover_cuda.hpp"
 #include "codelets/actions/clover/clover_kernels.hpp"
 #include "codelets/actions/clover/clover_site.hpp"
 #include "codelets/actions/clover/term.hpp"
+#include "codelets/arch/on_cuda.hpp"
 #include "codelets/arch/table.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/graph/codelet.hpp"
@@ -14,30 +14,17 @@
 #include <vector>
 
 namespace quarkstar::clover {
+
+QUARKSTAR_ON_CUDA(term_on_cuda)
+
 namespace {
 
-using runtime::Call;
-
-/// Buffers: out, in. The arguments' pointers are filled in when the task runs.
-TermArguments arguments_of(Call& call) {
-  TermArguments a = call.arguments<TermArguments>();
-  a.out = call.buffer<double>(0);
-  a.in = call.buffer<const double>(1);
-  return a;
-}
-
-void run_term(Call& call) {
+void run_term(runtime::Call& call) {
   static constexpr arch::KernelTable<TermKernel (*)()> table = QUARKSTAR_KERNEL_TABLE(clover_term_kernel);
-  const TermArguments a = arguments_of(call);
+  const auto a = with_out_and_in<TermArguments>(call);
   const TermKernel kernel = table.current()();
   call.team().for_range(a.in_shape.rows(), [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
 }
-
-#ifdef QUARKSTAR_CUDA
-void term_on_cuda(Call& call) { cuda::launch_clover_term(arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
-#else
-constexpr runtime::Implementation term_on_cuda = nullptr;
-#endif
 
 const runtime::Codelet term_codelet("clover.term", runtime::CodeletKind::stencil, run_term, term_on_cuda);
 

@@ -1,5 +1,6 @@
+#include "codelets/arch/implementations.hpp"
 #include "codelets/gauge/heatbath/heatbath.hpp"
-#include "codelets/gauge/heatbath/heatbath_cuda.hpp"
+#include "codelets/gauge/heatbath/heatbath_arguments.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
@@ -11,6 +12,10 @@
 #include <utility>
 
 namespace quarkstar::heatbath {
+
+template <class Update>
+void run_update_on_cuda(runtime::Call& call);
+
 namespace {
 
 template <int N>
@@ -56,23 +61,9 @@ void run_update(runtime::Call& call) {
   a.behind.run(call, 1 + a.faces_before);
 }
 
-#ifdef QUARKSTAR_CUDA
-template <class Update>
-void run_update_on_cuda(runtime::Call& call) {
-  const auto& a = call.arguments<UpdateArguments>();
-  a.before.launch(call, 1);
-  cuda::launch_link_update<Update>(a, call.buffer<double>(0), static_cast<runtime::CudaStream>(call.stream()));
-  a.behind.launch(call, 1 + a.faces_before);
-}
-#else
-template <class Update>
-constexpr runtime::Implementation run_update_on_cuda = nullptr;
-#endif
-
-const runtime::Codelet heatbath_codelet("heatbath.update", runtime::CodeletKind::stencil, run_update<HeatbathUpdate>,
-                                        run_update_on_cuda<HeatbathUpdate>);
-const runtime::Codelet overrelaxation_codelet("heatbath.overrelaxation", runtime::CodeletKind::stencil, run_update<OverrelaxationUpdate>,
-                                              run_update_on_cuda<OverrelaxationUpdate>);
+const runtime::Codelet heatbath_codelet("heatbath.update", runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_update, HeatbathUpdate));
+const runtime::Codelet overrelaxation_codelet("heatbath.overrelaxation", runtime::CodeletKind::stencil,
+                                              QUARKSTAR_BOTH(run_update, OverrelaxationUpdate));
 
 // A link update reads 18 links of the staples and its own, and writes its own.
 constexpr double bytes_per_link = 20 * 18 * sizeof(double);

@@ -1,4 +1,5 @@
-#include "codelets/gauge/heatbath/heatbath_cuda.hpp"
+#include "codelets/gauge/heatbath/heatbath_arguments.hpp"
+#include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
@@ -28,16 +29,24 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
+}  // namespace quarkstar::cuda
+
+namespace quarkstar::heatbath {
+
 template <class Update>
-void launch_link_update(const heatbath::UpdateArguments& arguments, double* links, runtime::CudaStream stream) {
-  const int row_length = (arguments.shape.extents[0] + 1) / 2;
-  const std::int64_t count = arguments.shape.rows() * row_length;
-  update_kernel<Update><<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, stream>>>(
-      arguments, arguments.shape.strides(), links, row_length, count);
+void run_update_on_cuda(runtime::Call& call) {
+  const auto& a = call.arguments<UpdateArguments>();
+  const int row_length = (a.shape.extents[0] + 1) / 2;
+  const std::int64_t count = a.shape.rows() * row_length;
+  a.before.launch(call, 1);
+  cuda::update_kernel<Update>
+      <<<static_cast<unsigned>((count + cuda::threads - 1) / cuda::threads), cuda::threads, 0,
+         static_cast<runtime::CudaStream>(call.stream())>>>(a, a.shape.strides(), call.buffer<double>(0), row_length, count);
   runtime::check_launch("heatbath");
+  a.behind.launch(call, 1 + a.faces_before);
 }
 
-template void launch_link_update<heatbath::HeatbathUpdate>(const heatbath::UpdateArguments&, double*, runtime::CudaStream);
-template void launch_link_update<heatbath::OverrelaxationUpdate>(const heatbath::UpdateArguments&, double*, runtime::CudaStream);
+template void run_update_on_cuda<HeatbathUpdate>(runtime::Call&);
+template void run_update_on_cuda<OverrelaxationUpdate>(runtime::Call&);
 
-}  // namespace quarkstar::cuda
+}  // namespace quarkstar::heatbath

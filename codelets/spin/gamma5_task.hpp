@@ -1,6 +1,4 @@
 #pragma once
-#include "runtime/gpu/cuda.hpp"
-
 #include <cstdint>
 
 namespace quarkstar {
@@ -12,9 +10,4 @@ struct Gamma5Task {
   std::int64_t offset;        ///< of the first number in out
 };
 
-namespace cuda {
-
-void launch_gamma5(double* out, const double* in, const Gamma5Task& task, runtime::CudaStream stream);
-
-}  // namespace cuda
 }  // namespace quarkstar
