@@ -49,6 +49,40 @@ std::vector<battery::WallCase> cases() {
           {"Moebius of each slice", {1.5, 1.3, 1.2, 1, 1.1, 1.4}, {0.5, 0.3, 0.2, 0.1, 0, 0.4}}};
 }
 
+/// What a solve makes.
+struct Made {
+  std::vector<HostField> solutions;
+  std::vector<double> numbers;
+};
+/// solve(Solver) makes the same bits on a GPU, uncut and cut, with sites and with slices in the lanes, as on a CPU.
+template <class Solve>
+void check_solves(const battery::WallCase& w, const HostGauge& gauge, const Coord& cut, Solve&& solve) {
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    INFO(std::string(w.name) << " " << std::string(name_of(precision)));
+    const auto solve_on = [&](const Coord& blocks, int in_lanes = 1) {
+      const runtime::Decomposition decomposition(gauge.extents, blocks, runtime::Session::current().block_owners());
+      Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
+                    {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false},
+                    {.vectors_in_lanes = in_lanes});
+      return solve(solver);
+    };
+    Made expected;
+    {
+      runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+      expected = solve_on({1, 1, 1, 1});
+    }
+    runtime::Session gpu({.cuda_workers = 1});
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, cut})
+      for (const int in_lanes : {1, static_cast<int>(w.b.size())}) {
+        if (in_lanes > 1 && (!can_be_in_lanes(in_lanes) || precision == Precision::half)) continue;
+        INFO("cut " << (blocks == cut) << ", in lanes " << in_lanes);
+        const Made made = solve_on(blocks, in_lanes);
+        CHECK(made.numbers == expected.numbers);
+        for (std::size_t i = 0; i < made.solutions.size(); ++i) CHECK(battery::same_bits(made.solutions[i], expected.solutions[i]));
+      }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("domain wall on a GPU has the CPU's bits") {
@@ -109,38 +143,15 @@ TEST_CASE("a domain-wall solve on a GPU has the CPU's bits") {
     const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.3);
     std::vector<HostField> sources;
     for (std::size_t v = 0; v < masses.size(); ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + v)));
-    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-      INFO(std::string(w.name) << " " << std::string(name_of(precision)));
-      const auto solve = [&](const Coord& blocks, int in_lanes = 1) {
-        const runtime::Decomposition decomposition(lattice, blocks, runtime::Session::current().block_owners());
-        Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
-                      {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false},
-                      {.vectors_in_lanes = in_lanes});
-        std::vector<HostField> solutions(sources.size(), HostField(spinor_components, lattice));
-        const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
-        std::vector<double> numbers;
-        for (const SolveResult& result : results) {
-          CHECK(result.converged());
-          numbers.insert(numbers.end(), result.residual_history.begin(), result.residual_history.end());
-          numbers.insert(numbers.end(), result.midpoint.begin(), result.midpoint.end());
-        }
-        return std::pair{solutions, numbers};
-      };
-      std::pair<std::vector<HostField>, std::vector<double>> expected;
-      {
-        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-        expected = solve({1, 1, 1, 1});
+    check_solves(w, gauge, {1, 1, 2, 2}, [&, lattice = lattice, masses = masses](Solver& solver) {
+      Made made{std::vector<HostField>(sources.size(), HostField(spinor_components, lattice)), {}};
+      for (const SolveResult& result : solver.solve(sources, masses, made.solutions)) {
+        CHECK(result.converged());
+        made.numbers.insert(made.numbers.end(), result.residual_history.begin(), result.residual_history.end());
+        made.numbers.insert(made.numbers.end(), result.midpoint.begin(), result.midpoint.end());
       }
-      runtime::Session gpu({.cuda_workers = 1});
-      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
-        for (const int in_lanes : {1, static_cast<int>(w.b.size())}) {
-          if (in_lanes > 1 && precision == Precision::half) continue;
-          INFO("cut " << (blocks[3] > 1) << ", in lanes " << in_lanes);
-          const std::pair<std::vector<HostField>, std::vector<double>> made = solve(blocks, in_lanes);
-          CHECK(made.second == expected.second);
-          for (std::size_t v = 0; v < sources.size(); ++v) CHECK(battery::same_bits(made.first[v], expected.first[v]));
-        }
-    }
+      return made;
+    });
   }
 }
 
@@ -184,38 +195,16 @@ TEST_CASE("shifted systems of domain wall on a GPU have the CPU's bits") {
       b.push_back(battery::to_host(reference::random_field(lattice, 4, seed + s)));
       each.insert(each.end(), shifts.size(), b.back());
     }
-    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-      INFO(std::string(w.name) << " " << std::string(name_of(precision)));
-      const auto solve = [&](const Coord& blocks, int in_lanes = 1) {
-        const runtime::Decomposition decomposition(lattice, blocks, runtime::Session::current().block_owners());
-        Solver solver(decomposition, domain_wall::Action(gauge, w.parameters()),
-                      {.solver = "cgnr", .precision = precision, .link_reals = 12, .keep_history = true, .tune = false},
-                      {.vectors_in_lanes = in_lanes});
-        std::vector<HostField> solutions(each.size(), HostField(spinor_components, lattice));
-        const std::vector<SolveResult> results =
-            solver.solve_normal([&](const Field& field) { transfer::load(field, field.vectors() == 1 ? b : each); }, w.mass, shifts,
-                                tolerances, [&](const Field& x) { transfer::store(solutions, x); });
-        std::vector<double> history;
-        for (const SolveResult& result : results) {
-          CHECK(result.converged());
-          history.insert(history.end(), result.residual_history.begin(), result.residual_history.end());
-        }
-        return std::pair{solutions, history};
-      };
-      std::pair<std::vector<HostField>, std::vector<double>> expected;
-      {
-        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-        expected = solve({1, 1, 1, 1});
+    check_solves(w, gauge, {1, 1, 1, 2}, [&, mass = w.mass, lattice = lattice, shifts = shifts](Solver& solver) {
+      Made made{std::vector<HostField>(each.size(), HostField(spinor_components, lattice)), {}};
+      const auto load = [&](const Field& field) { transfer::load(field, field.vectors() == 1 ? b : each); };
+      for (const SolveResult& result :
+           solver.solve_normal(load, mass, shifts, tolerances, [&](const Field& x) { transfer::store(made.solutions, x); })) {
+        CHECK(result.converged());
+        made.numbers.insert(made.numbers.end(), result.residual_history.begin(), result.residual_history.end());
       }
-      runtime::Session gpu({.cuda_workers = 1});
-      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
-        for (const int in_lanes : {1, static_cast<int>(w.b.size())}) {
-          if (in_lanes > 1 && (!can_be_in_lanes(in_lanes) || precision == Precision::half)) continue;
-          const std::pair<std::vector<HostField>, std::vector<double>> made = solve(blocks, in_lanes);
-          CHECK(made.second == expected.second);
-          for (std::size_t i = 0; i < each.size(); ++i) CHECK(battery::same_bits(made.first[i], expected.first[i]));
-        }
-    }
+      return made;
+    });
   }
 }
 
