@@ -151,12 +151,6 @@ void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue
   int of_hops[most_vectors];  // [right-hand side that is wanted][slice]
   for (std::size_t i = 0; i < static_cast<std::size_t>(wanted.count); ++i)
     for (std::size_t s = 0; s < slices; ++s) of_hops[i * slices + s] = static_cast<int>(s * n) + wanted.vector[i];
-  const int groups = (a.epilogue.slices + wilson::most_together - 1) / wilson::most_together;
-  const auto first_of = [&](int group) { return group * a.epilogue.slices / groups; };
-  const auto group_at = [&](std::int64_t i, int vector, int group) -> wilson::VectorsOfSite {
-    return {a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i), of_hops + vector * a.epilogue.slices + first_of(group),
-            first_of(group + 1) - first_of(group)};
-  };
   alignas(64) T tile[most_vectors * stride];
   SliceDriver<F, VL> driver(a.epilogue, W, tile, stride);
   // Lines leave whole only where a register has all lanes: the slices of one are done before the next.
@@ -164,16 +158,11 @@ void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue
   const auto of_site_vectors = static_cast<std::ptrdiff_t>(slices * n);
   const bool scaled = a.x != nullptr || std::any_of(a.scale, a.scale + of_site_vectors, [](T scale) { return scale != 1; });
   std::vector<LaneSum<VL>> totals(3 * n);  // [norm, re, im][right-hand side]
-  for (std::int64_t i = begin; i < end; ++i)
-    for (int at = 0; at < wanted.count; ++at) {
-      const auto v = static_cast<std::size_t>(wanted.vector[at]);
-      const std::size_t outer = group_at(i, at, 0).outer;
-      for (int g = 0; g < groups; ++g)
-        hops.of_vectors(arguments, hops, group_at(i, at, g), i,
-                        g + 1 < groups          ? group_at(i, at, g + 1)
-                        : at + 1 < wanted.count ? group_at(i, at + 1, 0)
-                                                : group_at(std::min(i + 1, end - 1), 0, 0),
-                        tile + static_cast<std::size_t>(first_of(g)) * stride);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::size_t outer = a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i);
+    auto finish_slices = [&](int k, const T*) {
+      if (k % a.epilogue.slices != a.epilogue.slices - 1) return;
+      const auto v = static_cast<std::size_t>(wanted.vector[k / a.epilogue.slices]);
       for (int lane0 = 0; lane0 < W; lane0 += VL) {
         T* const first_lane = tile + lane0 * 2 * domain_wall::components;
         for (std::size_t s = 0; scaled && s < slices; ++s) {
@@ -200,7 +189,9 @@ void slice_hopping_range(const wilson::ArgumentsOf<F, domain_wall::SliceEpilogue
                      if (a.sums.imaginary) totals[2 * n + v].add(summands.im);
                    });
       }
-    }
+    };
+    hops_of_site<F>(arguments, hops, i, end, of_hops, wanted.count * a.epilogue.slices, tile, a.epilogue.slices, finish_slices);
+  }
   stores.finish();
   const bool taken[] = {a.sums.norm, a.sums.dot, a.sums.imaginary};
   for (std::size_t kind = 0; kind < 3; ++kind)

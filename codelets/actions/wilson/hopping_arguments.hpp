@@ -38,25 +38,25 @@ struct SiteOfList {
   int lane0;
 };
 
-/// Vectors that are done together at one outer site.
-struct VectorsOfSite {
-  std::size_t outer;
-  const int* vectors;
-  int count;
+/// What a driver does with the hops' sums of several vectors at a site, one after the other.
+template <class F>
+struct SumsOfHops {
+  Real<F>* r;  ///< of vector k at k % places, [place][register of lanes][component][re, im][lane]
+  int places;
+  void (*done)(void* driver, int k, const Real<F>* r);  ///< as soon as it is there
+  void* driver;
 };
-/// At most: with a hop's link and the vectors of a neighbour their results fill a first-level cache of 32 KB.
-inline constexpr int most_together = 8;
 
 /// The hops of a CPU kernel, which kernels of all epilogues share.
 template <class F>
 struct Hops {
   /// r = (H in)(x) of the only vector, [component][re, im][lane]; nullptr for rare blocks.
   void (*of_one_vector)(const HoppingArguments<F>& arguments, const SiteOfList& site, Real<F>* r) = nullptr;
-  /// The same for a group of several, [vector of the group][register of lanes] of them. next: the group after it.
-  void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const VectorsOfSite& group, std::int64_t position,
-                     const VectorsOfSite& next, Real<F>* r) = nullptr;
+  /// The same for `count` of several, for all lanes.
+  void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const SiteOfList& site, const int* vectors, int count,
+                     const SumsOfHops<F>& sums) = nullptr;
   int link_reals = 18, sign = 1, prefetch = 0;
-  int first = 0, end = 8;  ///< directions; all of them, or one alone, which of_vectors() knows
+  int first = 0, end = 8;  ///< directions; all of them, or one forward alone, which of_vectors() knows
   bool stream = false;     ///< results go past the cache
   friend bool operator==(const Hops&, const Hops&) = default;
 };

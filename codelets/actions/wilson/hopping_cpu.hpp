@@ -17,15 +17,14 @@
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// Which vector of an outer site, or of a position in a face: the only one, or one of several. may_cross: false where it is known that
-/// a hop crosses no edge.
+/// Which vector of an outer site, or of a position in a face: the only one, or one of several. crosses: whether half_spinor() of one spin
+/// knows edges.
 struct OnlyVector {
-  static constexpr bool may_cross = true;
+  static constexpr bool crosses = true;
   static constexpr std::size_t at(std::size_t site) { return site; }
 };
-template <bool MayCross>
 struct OneOfVectors {
-  static constexpr bool may_cross = MayCross;
+  static constexpr bool crosses = false;
   std::size_t vectors, vector;
   std::size_t at(std::size_t site) const { return site * vectors + vector; }
 };
@@ -75,11 +74,13 @@ struct CpuNeighbours {
   /// Of lane0, or of the lanes that it changes places with.
   template <int D>
   inline __attribute__((always_inline)) const F* stored_spinor() const {
-    const std::uint32_t entry = entries[D];
-    int lane = lane0;
+    return a.in + vector.at(entries[D] >> neighbour_entry::shift) * (spinor_words<F> * W) + stored_lane<D>();
+  }
+  template <int D>
+  inline __attribute__((always_inline)) int stored_lane() const {
     if constexpr (W > VL)
-      if ((entry & neighbour_entry::exchange) != 0 && a.stride[D / 2] >= VL) lane ^= a.stride[D / 2];
-    return a.in + vector.at(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
+      if ((entries[D] & neighbour_entry::exchange) != 0 && a.stride[D / 2] >= VL) return lane0 ^ a.stride[D / 2];
+    return lane0;
   }
 
   /// What add_direction_by_spins() asks for.
@@ -94,11 +95,20 @@ struct CpuNeighbours {
       const V unit = V::load(reinterpret_cast<const float*>(psi.template word<0>())) * V::broadcast(site::link_unit);
       site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re * unit, h[c].im * unit}; });
     }
-    if constexpr (Vector::may_cross)
+    if constexpr (Vector::crosses)
       if (__builtin_expect((entries[D] & 7u) != 0, 0)) cross_spin<D, Spin>(h);
     site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
       hold_in_register(h[c].re.v);
       hold_in_register(h[c].im.v);
+    });
+  }
+
+  /// Lanes change places, in registers.
+  template <int D>
+  inline __attribute__((always_inline)) void exchange(site::ColourVector<V>& h) const {
+    with_stride<VL>(a.stride[D / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+      if constexpr (s > 0)
+        site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()}; });
     });
   }
 
@@ -123,13 +133,7 @@ struct CpuNeighbours {
   /// by far.
   template <int D, int Spin>
   inline __attribute__((always_inline)) void cross_spin(site::ColourVector<V>& h) const {
-    if ((entries[D] & 7u) == neighbour_entry::exchange) {
-      with_stride<VL>(a.stride[D / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-        if constexpr (s > 0)
-          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()}; });
-      });
-      return;
-    }
+    if ((entries[D] & 7u) == neighbour_entry::exchange) return exchange<D>(h);
     cross_copy<6 * Spin, 3>([&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V>& { return h[c]; }, D);
   }
 
@@ -221,8 +225,8 @@ __attribute__((noinline)) void hops_of_one_vector(const wilson::HoppingArguments
 
 /// Hops::of_vectors (hopping_many.hpp).
 template <class F, int W, int VL>
-void hops_of_vectors(const wilson::HoppingArguments<F>& arguments, const wilson::Hops<F>& hops, const wilson::VectorsOfSite& group,
-                     std::int64_t position, const wilson::VectorsOfSite& next, Real<F>* r);
+void hops_of_vectors(const wilson::HoppingArguments<F>& arguments, const wilson::Hops<F>& hops, const wilson::SiteOfList& site,
+                     const int* vectors, int count, const wilson::SumsOfHops<F>& sums);
 
 /// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
 template <class F, int W, int VL, int D, int Sign>

@@ -1,163 +1,165 @@
 #pragma once
-// CPU driver of the Wilson hopping term for several right-hand sides. Their results wait in the first-level cache, and each hop is done for
-// all of them: its link is read, and completed to 18 numbers, once, and a neighbour's vectors, which lie side by side in memory, are read
-// one after the other.
+// CPU driver of the Wilson hopping term for several right-hand sides. The links of an outer site are read, and completed to 18 numbers,
+// once for all of them, and wait in the first-level cache (9 KB); then one right-hand side after the other is done with all hops.
 #include "codelets/actions/wilson/hopping_cpu.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// Hops::of_vectors: r_v = (H in_v)(x) for the vectors v of a group at one outer site x of W lanes, with the operations and so the bits of
-/// wilson::hopping_term(). in: [outer site][vector][word][lane]; links: [outer site][direction][word][lane].
-/// Cost of a site (lane) and vector: 1320 flop. Each link is read from memory and completed once for all vectors, and read from the
-/// first-level cache once, or, where registers do not hold it, once for each spin and vector; each neighbour's vector is read once, and its
-/// result loaded and stored at each hop in the first-level cache. Source: Gattringer & Lang, ch. 5.
-template <class F, int W, int VL>
-class ManySpinors {
-  using T = Real<F>;
-  using V = Pack<T, VL>;
-  using Arguments = wilson::HoppingArguments<F>;
-  using Group = wilson::VectorsOfSite;
-  static constexpr int site_words = spinor_words<F> * W;
-  // 18 registers for the link, 6 for a spin of a neighbour, 6 for its product. Narrow blocks, which are rare, have half as many kernels.
-  static constexpr bool link_fits = vector_registers >= 32 && fills_registers<F, W>;
-  static constexpr int links_ahead = 4;  // hops
+/// Asks for one of Parts of the lines of a vector at p.
+template <class F, int W, int Parts, int Part>
+inline __attribute__((always_inline)) void ask_for_part(const F* p) {
+  constexpr int lines = (spinor_words<F> * W * static_cast<int>(sizeof(F)) + 63) / 64, begin = Part * lines / Parts;
+  site::unroll<(Part + 1) * lines / Parts - begin>(
+      [&](auto line) QUARKSTAR_INLINE_LAMBDA { ask_for_line(reinterpret_cast<const char*>(p) + 64 * (begin + line)); });
+}
 
- public:
-  static void compute(const Arguments& a, const wilson::Hops<F>& hops, const Group& group, std::int64_t position, const Group& next,
-                      T* results) {
-    const int reals = hops.link_reals;
-    const auto link_words = reals == 18   ? NumberFormat<F>::link_words(18)
-                            : reals == 12 ? NumberFormat<F>::link_words(12)
-                                          : NumberFormat<F>::link_words(8);
-    const auto link_size = static_cast<std::size_t>(link_words * W);
-    const auto complete_link = reals == 18 ? complete<18> : reals == 12 ? complete<12> : complete<8>;
-    const Hop* const hop_functions = hops.sign > 0 ? hops_of_sign<1>.data() : hops_of_sign<-1>.data();
-    const std::uint32_t *const entries = a.neighbours + group.outer * 8, *const next_entries = a.neighbours + next.outer * 8;
-    const F *const links = a.links + group.outer * 8 * link_size, *const next_links = a.links + next.outer * 8 * link_size;
-    if (hops.first != 0) std::fill(results, results + group.count * 24 * W, T{0});  // the first hop of all stores, others add
-    for (int d = hops.first; d < hops.end; ++d) {
-      const int ahead = d + links_ahead;
-      const F* const link = links + static_cast<std::size_t>(d) * link_size;
-      for (int lane0 = 0; lane0 < W; lane0 += VL) {
-        alignas(64) T numbers[18 * VL];
-        complete_link(numbers, link + lane0);
-        Ahead lines{};
-        if (hops.prefetch > 0 && lane0 == 0)
-          lines = Ahead(vectors_at(a, d < 7 ? entries[d + 1] : next_entries[0]), d < 7 ? group : next,
-                        ahead < 8 ? links + ahead * link_size : next_links + (ahead - 8) * link_size, link_size,
-                        hops.stream ? nullptr : results_at(a, group.outer), group, d);
-        const Place place{a, entries, a.faces_at + position * 8, lane0, group};
-        hop_functions[d + ((entries[d] & 7u) != 0 ? 8 : 0)](place, numbers, results + lane0 * 24, lines);
-      }
+/// What add_direction_by_spins() and hopping_pass() ask for. Hops that cross an edge of the block or of the lattice are projected
+/// beforehand: a call among the passes would empty their registers.
+template <class F, int W, int VL>
+struct NeighboursOfVector : CpuNeighbours<F, W, VL, 18, OneOfVectors> {
+  using Base = CpuNeighbours<F, W, VL, 18, OneOfVectors>;
+  using V = Pack<Real<F>, VL>;
+  Real<F> (&on_edges)[8][12 * VL];      ///< half spinors by direction
+  const F *const *near, *const *ahead;  ///< by direction: the first vectors of the neighbours, and of those of the next vector, or nullptr
+  std::size_t at, at_ahead;             ///< of the vectors behind these
+
+  template <int D>
+  inline __attribute__((always_inline)) const F* stored_spinor() const {
+    return near[D] + at + this->template stored_lane<D>();
+  }
+  template <int D, int Projector, int Spin>
+  inline __attribute__((always_inline)) void half_spinor(site::ColourVector<V>& h,
+                                                         const NearWords<const F, W, spinor_words<F>>& psi) const {
+    if (ahead != nullptr) ask_for_part<F, W, 2, Spin>(ahead[D] + at_ahead);
+    if (__builtin_expect(crosses_edge<D>(), 0)) {
+      const Real<F>* p = on_edges[D] + 6 * Spin * VL;
+      return site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)}; });
     }
+    Base::template half_spinor<D, Projector, Spin>(h, psi);
+    if ((this->entries[D] & neighbour_entry::exchange) != 0) this->template exchange<D>(h);
   }
 
- private:
-  /// What is needed next is asked for little by little, because a processor waits for few lines at a time: with each vector the same vector
-  /// of the next hop, some lines of the link that comes a few hops later, and an eighth of the lines where the vector's result will be
-  /// stored (plain stores read what they overwrite; all at once, behind the last hop, they would wait for memory).
-  class Ahead {
-   public:
-    Ahead() = default;
-    Ahead(const F* in, const Group& next, const F* link, std::size_t link_size, const F* results, const Group& group, int direction)
-        : in_(in),
-          vectors_(next.vectors),
-          count_(next.count),
-          line_(reinterpret_cast<const char*>(link)),
-          end_(line_ + link_size * sizeof(F)),
-          bytes_a_vector_((end_ - line_ + group.count - 1) / group.count),
-          results_(results != nullptr ? reinterpret_cast<const char*>(results) + 64 * (result_lines * direction / 8) : nullptr),
-          results_of_(group.vectors) {}
-    inline __attribute__((always_inline)) void ask(int i) {
-      if (i < count_) prefetch_words<W, spinor_words<F>>(in_ + static_cast<std::size_t>(vectors_[i]) * site_words);
-      for (const char* end = std::min(line_ + bytes_a_vector_, end_); line_ < end; line_ += 64) ask_for_line(line_);
-      if (results_ != nullptr) {
-        const char* result = results_ + static_cast<std::size_t>(results_of_[i]) * site_words * sizeof(F);
-        site::unroll<(result_lines + 7) / 8>([&](auto line) QUARKSTAR_INLINE_LAMBDA { ask_for_line(result + 64 * line); });
-      }
-    }
-
-   private:
-    static constexpr int result_lines = (site_words * static_cast<int>(sizeof(F)) + 63) / 64;  // of one vector
-    const F* in_;
-    const int* vectors_;
-    int count_ = 0;
-    const char *line_ = nullptr, *end_ = nullptr;
-    std::ptrdiff_t bytes_a_vector_ = 0;
-    const char* results_ = nullptr;
-    const int* results_of_ = nullptr;
-  };
-
-  /// Lanes [lane0, lane0 + VL) of a group.
-  struct Place {
-    const Arguments& a;
-    const std::uint32_t *entries, *faces_at;
-    int lane0;
-    const Group& group;
-  };
-  using Hop = void (*)(const Place& place, const T* link, T* results, Ahead ahead);
-
-  /// The 18 numbers of a link, for lanes from where it is stored at `from` on.
-  template <int Reals>
-  static void complete(T* numbers, const F* from) {
-    site::Link<V> u;
-    site::load_link<F, Reals, site::PlainLoads>(u, from, W);
-    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
-      u[i / 3][i % 3].re.store(numbers + 2 * i * VL);
-      u[i / 3][i % 3].im.store(numbers + (2 * i + 1) * VL);
+  template <int D>
+  inline __attribute__((always_inline)) bool crosses_edge() const {
+    return (this->entries[D] & (neighbour_entry::face | neighbour_entry::phase)) != 0;
+  }
+  template <int D, int Projector>
+  __attribute__((noinline)) void cross_edge() const {
+    site::HalfSpinor<V> h;
+    Base::template half_spinor<D, Projector>(h);
+    site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      h[c / 3][c % 3].re.store(on_edges[D] + 2 * c * VL);
+      h[c / 3][c % 3].im.store(on_edges[D] + (2 * c + 1) * VL);
     });
   }
-
-  /// Vectors of the outer site that an entry names.
-  static const F* vectors_at(const Arguments& a, std::uint32_t entry) {
-    return a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors) * site_words;
-  }
-
-  static const F* results_at(const Arguments& a, std::size_t outer) {
-    return a.out + outer * static_cast<std::size_t>(a.vectors) * site_words;
-  }
-
-  /// One hop for the vectors of a group. One function for every format of links, so that there are few. A hop that may cross an edge has
-  /// the link in memory: around the calls that this may take a compiler would store all registers.
-  template <int D, int Sign, bool MayCross>
-  static void hop(const Place& place, const T* link, T* results, Ahead ahead) {
-    std::conditional_t<link_fits && !MayCross, LinkInRegisters<V>, LinkInMemory<T, 18, VL, V>> u(link);
-    CpuNeighbours<F, W, VL, 18, OneOfVectors<MayCross>> neighbours{
-        place.a,     place.entries, place.faces_at,
-        nullptr,     nullptr,       nullptr,
-        place.lane0, false,         {static_cast<std::size_t>(place.a.vectors), 0}};
-    for (int i = 0; i < place.group.count; ++i) {
-      ahead.ask(i);
-      neighbours.vector.vector = static_cast<std::size_t>(place.group.vectors[i]);
-      add_direction_by_spins<D, Sign, F, W, V>(ResultWords<V>(results + i * 24 * W), u, neighbours);
-    }
-  }
-  /// Of eight hops that cross no edge, then of eight that may.
-  template <int Sign, int... D>
-  static constexpr std::array<Hop, 16> hops_of(std::integer_sequence<int, D...>) {
-    return {hop<D, Sign, !link_fits>..., hop<D, Sign, true>...};
-  }
-  template <int Sign>
-  static constexpr std::array<Hop, 16> hops_of_sign = hops_of<Sign>(std::make_integer_sequence<int, 8>{});
 };
 
+/// All hops of a vector, for a register of lanes. next_result: the lines that are asked for, or nullptr.
+template <int Sign, class F, int W, int VL>
+__attribute__((noinline)) void sum_of_hops(const NeighboursOfVector<F, W, VL>& neighbours, const Real<F>* links, const F* next_result,
+                                           Real<F>* r) {
+  using V = Pack<Real<F>, VL>;
+  const ResultWords<V> result(r);
+  const auto link = [&](int d) QUARKSTAR_INLINE_LAMBDA { return LinkInMemory<Real<F>, 18, VL, V>(links + d * 18 * VL); };
+  site::unroll<8>([&](auto d) {
+    if (neighbours.template crosses_edge<d>()) neighbours.template cross_edge<d, wilson::projector_of(d, Sign)>();
+  });
+  site::unroll<4>([&](auto pass) QUARKSTAR_INLINE_LAMBDA {
+    if (next_result != nullptr) ask_for_part<F, W, 4, pass>(next_result);
+    if constexpr (vector_registers >= 32) hopping_pass<pass / 2, pass % 2, Sign, F, W, V>(result, link, neighbours);
+    else
+      site::unroll<2>([&](auto side) QUARKSTAR_INLINE_LAMBDA {
+        add_direction_by_spins<2 * pass + side, Sign, F, W, V>(result, link(2 * pass + side), neighbours);
+      });
+  });
+}
+
+/// One hop alone, forward along mu.
+template <int Sign, class F, int W, int VL>
+__attribute__((noinline)) void forward_hop(const NeighboursOfVector<F, W, VL>& neighbours, int mu, const Real<F>* links, Real<F>* r) {
+  using V = Pack<Real<F>, VL>;
+  std::fill(r, r + 24 * VL, Real<F>{0});  // the first hop of all stores, others add
+  site::unroll<4>([&](auto along) {
+    constexpr int D = 2 * along;
+    if (along != mu) return;
+    if (neighbours.template crosses_edge<D>()) neighbours.template cross_edge<D, wilson::projector_of(D, Sign)>();
+    add_direction_by_spins<D, Sign, F, W, V>(ResultWords<V>(r), LinkInMemory<Real<F>, 18, VL, V>(links + D * 18 * VL), neighbours);
+  });
+}
+
+/// All 18 numbers of the links of an outer site, [register of lanes][direction][number][lane].
+template <class F, int Reals, int W, int VL>
+void complete_links(const F* from, const wilson::Hops<F>& hops, Real<F>* links) {
+  for (int lane0 = 0; lane0 < W; lane0 += VL)
+    for (int d = hops.first; d < hops.end; ++d) {
+      site::Link<Pack<Real<F>, VL>> u;
+      site::load_link<F, Reals, site::PlainLoads>(u, from + d * NumberFormat<F>::link_words(Reals) * W + lane0, W);
+      Real<F>* const to = links + (8 * lane0 + d * VL) * 18;
+      site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+        u[i / 3][i % 3].re.store(to + 2 * i * VL);
+        u[i / 3][i % 3].im.store(to + (2 * i + 1) * VL);
+      });
+    }
+}
+
+/// Hops::of_vectors: r = (H in_v)(x) for vectors v at one outer site x of W lanes, with the operations and so the bits of
+/// wilson::hopping_term(). in: [outer site][vector][word][lane]; links: [outer site][direction][word][lane].
+/// Cost of a site (lane) and vector: 1320 flop; each link is read twice from the first-level cache. While a vector is computed, what comes
+/// next is asked for little by little, because a processor waits for few lines at a time: neighbours of the next vector, the lines where
+/// its result will be stored (plain stores read what they overwrite), and some of the next site's links. Source: Gattringer & Lang, ch. 5.
 template <class F, int W, int VL>
-void hops_of_vectors(const wilson::HoppingArguments<F>& a, const wilson::Hops<F>& hops, const wilson::VectorsOfSite& group,
-                     std::int64_t position, const wilson::VectorsOfSite& next, Real<F>* results) {
-  ManySpinors<F, W, VL>::compute(a, hops, group, position, next, results);
+void hops_of_vectors(const wilson::HoppingArguments<F>& a, const wilson::Hops<F>& hops, const wilson::SiteOfList& site, const int* vectors,
+                     int count, const wilson::SumsOfHops<F>& sums) {
+  constexpr std::size_t words = spinor_words<F> * W;
+  const auto n = static_cast<std::size_t>(a.vectors),
+             link_words = static_cast<std::size_t>(8 * W * NumberFormat<F>::link_words(hops.link_reals));
+  alignas(64) Real<F> links[8 * 18 * W], on_edges[8][12 * VL];
+  (hops.link_reals == 18   ? complete_links<F, 18, W, VL>
+   : hops.link_reals == 12 ? complete_links<F, 12, W, VL>
+                           : complete_links<F, 8, W, VL>)(a.links + site.outer * link_words, hops, links);
+  const auto* const next_links = reinterpret_cast<const char*>(a.links + site.next * link_words);
+  const bool asks = hops.prefetch > 0;
+  const int link_lines = asks && site.next != site.outer ? static_cast<int>(link_words * sizeof(F) / 64) : 0;
+  const std::uint32_t *const entries = a.neighbours + site.outer * 8, *const next_entries = a.neighbours + site.next * 8;
+  const F *near[8], *of_next_site[8];
+  for (int d = 0; d < 8; ++d) {
+    near[d] = a.in + (entries[d] >> neighbour_entry::shift) * (n * words);
+    of_next_site[d] = a.in + (next_entries[d] >> neighbour_entry::shift) * (n * words);
+  }
+  for (int k = 0; k < count; ++k) {
+    const bool last = k + 1 == count;
+    const auto v = static_cast<std::size_t>(vectors[k]), next_v = static_cast<std::size_t>(vectors[last ? 0 : k + 1]);
+    const F* const next_result = asks && !hops.stream ? a.out + ((last ? site.next : site.outer) * n + next_v) * words : nullptr;
+    for (int line = k * link_lines / count; line < (k + 1) * link_lines / count; ++line) ask_for_line(next_links + 64 * line);
+    Real<F>* const r = sums.r + k % sums.places * 24 * W;
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      const F* const* const ahead = !asks || lane0 > 0 ? nullptr : last ? of_next_site : near;
+      const NeighboursOfVector<F, W, VL> neighbours{
+          {a, entries, a.faces_at + site.position * 8, nullptr, nullptr, nullptr, lane0, false, {n, v}},
+          on_edges,
+          near,
+          ahead,
+          v * words,
+          next_v * words};
+      const Real<F>* const of_lanes = links + 8 * 18 * lane0;
+      if (hops.end - hops.first == 1)
+        (hops.sign > 0 ? forward_hop<1, F, W, VL> : forward_hop<-1, F, W, VL>)(neighbours, hops.first / 2, of_lanes, r + 24 * lane0);
+      else
+        (hops.sign > 0 ? sum_of_hops<1, F, W, VL> : sum_of_hops<-1, F, W, VL>)(neighbours, of_lanes, lane0 > 0 ? nullptr : next_result,
+                                                                               r + 24 * lane0);
+    }
+    sums.done(sums.driver, k, r);
+  }
 }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 
 /// In a *_kernel.cpp: the hops of one format, for every count of lanes (LaneCounts).
-#define QUARKSTAR_HOPS_OF_LANES(F, W)                                                                                               \
-  template void hops_of_vectors<F, W, vector_lanes<F, W>>(const wilson::HoppingArguments<F>&, const wilson::Hops<F>&,               \
-                                                          const wilson::VectorsOfSite&, std::int64_t, const wilson::VectorsOfSite&, \
-                                                          Real<F>*);
+#define QUARKSTAR_HOPS_OF_LANES(F, W)                                                                                 \
+  template void hops_of_vectors<F, W, vector_lanes<F, W>>(const wilson::HoppingArguments<F>&, const wilson::Hops<F>&, \
+                                                          const wilson::SiteOfList&, const int*, int, const wilson::SumsOfHops<F>&);
 #define QUARKSTAR_HOPS_OF_VECTORS(F)                    \
   namespace quarkstar::QUARKSTAR_ARCH_NAME {            \
   QUARKSTAR_HOPS_OF_LANES(F, 64 / int{sizeof(Real<F>)}) \

@@ -10,7 +10,6 @@
 #include "codelets/arch/wanted_vectors.hpp"
 #include "codelets/stencil/without_hops.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -77,6 +76,15 @@ __attribute__((noinline)) void one_vector_range(const wilson::ArgumentsOf<F, Epi
   }
 }
 
+/// Calls done(k, r) with the hops' sums r of each vectors[k] at position i of a list that ends before `end`. room: for so many places.
+template <class F, class Done>
+void hops_of_site(const wilson::HoppingArguments<F>& a, const wilson::Hops<F>& hops, std::int64_t i, std::int64_t end, const int* vectors,
+                  int count, Real<F>* room, int places, Done& done) {
+  const auto site_at = [&a](std::int64_t at) { return a.sites != nullptr ? a.sites[at] : static_cast<std::size_t>(at); };
+  hops.of_vectors(a, hops, {site_at(i), site_at(i + 1 < end ? i + 1 : i), i, 0}, vectors, count,
+                  {room, places, [](void* of, int k, const Real<F>* r) { (*static_cast<Done*>(of))(k, r); }, &done});
+}
+
 /// The same for several.
 template <class F, int W, int VL, class Epilogue>
 __attribute__((noinline)) void many_vectors_range(const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t begin, std::int64_t end,
@@ -89,32 +97,25 @@ __attribute__((noinline)) void many_vectors_range(const wilson::ArgumentsOf<F, E
   const auto n = static_cast<std::size_t>(a.vectors);
   std::vector<LaneSum<VL>> totals(static_cast<std::size_t>(a.sums.count(a.vectors)));
   const std::size_t without_norm = a.sums.norm ? 0 : n;
-  alignas(64) Real<F> r[wilson::most_together * 24 * W];
-  // As many groups as must be, none much smaller than another.
-  const int groups = (wanted.count + wilson::most_together - 1) / wilson::most_together;
-  const auto group_at = [&](std::int64_t i, int g) -> wilson::VectorsOfSite {
-    const int first = g * wanted.count / groups;
-    return {a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i), wanted.vector + first, (g + 1) * wanted.count / groups - first};
-  };
-  for (std::int64_t i = begin; i < end; ++i)
-    for (int g = 0; g < groups; ++g) {
-      const wilson::VectorsOfSite group = group_at(i, g);
-      hops.of_vectors(arguments, hops, group, i, g + 1 < groups ? group_at(i, g + 1) : group_at(std::min(i + 1, end - 1), 0), r);
-      for (int k = 0; k < group.count; ++k) {
-        const auto v = static_cast<std::size_t>(group.vectors[k]);
-        const std::size_t place = (group.outer * n + v) * (spinor_words<F> * W);
-        for (int lane0 = 0; lane0 < W; lane0 += VL) {
-          site::Complex<V> z[12];
-          load_sums_of_hops<V>(z, r + (k * W + lane0) * 24);
-          const std::size_t at = place + static_cast<std::size_t>(lane0);
-          finish<Epilogue>(a, stores.place(a.out + at, lane0), SiteOfBlock<F, V>{a.x, group.outer, at, v, W, lane0}, z,
-                           [&](int which) QUARKSTAR_INLINE_LAMBDA -> LaneSum<VL>& {
-                             return totals[static_cast<std::size_t>(which) * n - without_norm + v];
-                           });
-        }
-        stores.complete(a.out + place);
+  alignas(64) Real<F> sum_of_hops[24 * W];
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::size_t outer = a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i);
+    auto finish_vector = [&](int k, const Real<F>* r) {
+      const auto v = static_cast<std::size_t>(wanted.vector[k]);
+      const std::size_t place = (outer * n + v) * (spinor_words<F> * W);
+      for (int lane0 = 0; lane0 < W; lane0 += VL) {
+        site::Complex<V> z[12];
+        load_sums_of_hops<V>(z, r + lane0 * 24);
+        const std::size_t at = place + static_cast<std::size_t>(lane0);
+        finish<Epilogue>(a, stores.place(a.out + at, lane0), SiteOfBlock<F, V>{a.x, outer, at, v, W, lane0}, z,
+                         [&](int which) QUARKSTAR_INLINE_LAMBDA -> LaneSum<VL>& {
+                           return totals[static_cast<std::size_t>(which) * n - without_norm + v];
+                         });
       }
-    }
+      stores.complete(a.out + place);
+    };
+    hops_of_site<F>(arguments, hops, i, end, wanted.vector, wanted.count, sum_of_hops, 1, finish_vector);
+  }
   stores.finish();
   for (LaneSum<VL>& total : totals) (sums++)->merge(total.total());
 }

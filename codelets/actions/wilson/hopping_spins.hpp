@@ -45,7 +45,6 @@ class LinkInMemory {
       });
     }
   }
-  inline __attribute__((always_inline)) void again() {}
   /// In registers: as an operand in memory it would be read by each of the two operations that it takes part in.
   template <int Row, int Column>
   inline __attribute__((always_inline)) site::Complex<V> element() const {
@@ -56,39 +55,16 @@ class LinkInMemory {
 
  private:
   static inline __attribute__((always_inline)) site::Complex<V> in_registers(const T* re, const T* im) {
-    site::Complex<V> z{V::load(re), V::load(im)};
-    hold_in_register(z.re.v);
-    hold_in_register(z.im.v);
-    return z;
+    return {held(V::load(re)), held(V::load(im))};
+  }
+  /// By value: of a number that is held by reference GCC 12 also stores a copy in the frame.
+  static inline __attribute__((always_inline)) V held(V x) {
+    hold_in_register(x.v);
+    return x;
   }
 
   NearWords<const F, W, 6 * rows_in_field> field_;
   NearWords<T, V::lanes, scratch_words> scratch_;
-};
-
-/// The elements of a link whose 18 numbers lie side by side at p, in registers, for several right-hand sides.
-template <class V>
-class LinkInRegisters {
- public:
-  explicit inline __attribute__((always_inline)) LinkInRegisters(const typename V::Number* p) {
-    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
-      elements_[i / 3][i % 3] = {V::load(p + 2 * i * V::lanes), V::load(p + (2 * i + 1) * V::lanes)};
-    });
-  }
-  template <int Row, int Column>
-  inline __attribute__((always_inline)) const site::Complex<V>& element() const {
-    return elements_[Row][Column];
-  }
-  /// Before each use: nothing but the numbers themselves is kept.
-  inline __attribute__((always_inline)) void again() {
-    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
-      hold_in_register(elements_[i / 3][i % 3].re.v);
-      hold_in_register(elements_[i / 3][i % 3].im.v);
-    });
-  }
-
- private:
-  site::Link<V> elements_;
 };
 
 /// product = U h (Dagger false) or U^+ h (Dagger true), column by column of what acts: site::row_times() for all three rows.
@@ -120,23 +96,58 @@ inline __attribute__((always_inline)) void add_to_spin(const ResultWords<V>& res
   });
 }
 
-/// wilson::add_direction() into memory, with a link in registers or in memory. Neighbour supplies, for a direction D,  stored_spinor<D>():
+/// wilson::add_direction() into memory, with a link in memory. Neighbour supplies, for a direction D,  stored_spinor<D>():
 /// where it begins;  half_spinor<D, projector, spin>(h, words of the spinor).
 template <int D, int Sign, class F, int W, class V, class LinkOfV, class Neighbour>
-inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWords<V>& result, LinkOfV& u, const Neighbour& neighbour) {
+inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWords<V>& result, const LinkOfV& u,
+                                                                  const Neighbour& neighbour) {
   constexpr int mu = D / 2;
   constexpr bool backward = D % 2 == 1;
   constexpr int projector = backward ? Sign : -Sign;
   const NearWords<const F, W, spinor_words<F>> spinor(neighbour.template stored_spinor<D>());
   site::unroll<2>([&](auto spin) QUARKSTAR_INLINE_LAMBDA {
     site::ColourVector<V> h, product;
-    u.again();
     neighbour.template half_spinor<D, projector, spin>(h, spinor);
     columns_times<backward>(product, u, h);
     constexpr int lower = site::gamma_entry(mu, 2).column == spin ? 2 : 3;
     constexpr int power = site::power_of_i(mu, projector, lower);
     add_to_spin<spin, 0, D == 0, V>(result, product);
     add_to_spin<lower, power, D == 0, V>(result, product);
+  });
+}
+
+/// One of four passes that are wilson::hopping_term() with 32 registers: the hops along x and y (Axes 0) or z and t (1) of one spin of the
+/// half spinors, which go to the same two spins of the result, 12 numbers in registers. So a result is stored twice, not with each hop.
+/// link(d): the link of a direction, in memory; Neighbour as for add_direction_by_spins().
+template <int Axes, int Spin, int Sign, class F, int W, class V, class LinkOf, class Neighbour>
+inline __attribute__((always_inline)) void hopping_pass(const ResultWords<V>& result, const LinkOf& link, const Neighbour& neighbour) {
+  constexpr int lower = site::gamma_entry(2 * Axes, 2).column == Spin ? 2 : 3;
+  site::ColourVector<V> sums[2];
+  const auto for_sums = [&](auto&& body) QUARKSTAR_INLINE_LAMBDA {
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      body(sums[0][c], result.template word<6 * Spin + 2 * c>(), result.template word<6 * Spin + 2 * c + 1>());
+      body(sums[1][c], result.template word<6 * lower + 2 * c>(), result.template word<6 * lower + 2 * c + 1>());
+    });
+  };
+  if constexpr (Axes > 0)
+    for_sums([](site::Complex<V>& sum, const auto* re, const auto* im) QUARKSTAR_INLINE_LAMBDA { sum = {V::load(re), V::load(im)}; });
+  site::unroll<4>([&](auto hop) QUARKSTAR_INLINE_LAMBDA {
+    constexpr int D = 4 * Axes + hop, projector = D % 2 == 1 ? Sign : -Sign, power = site::power_of_i(D / 2, projector, lower);
+    site::ColourVector<V> h, product;
+    neighbour.template half_spinor<D, projector, Spin>(h, NearWords<const F, W, spinor_words<F>>(neighbour.template stored_spinor<D>()));
+    columns_times<D % 2 == 1>(product, link(D), h);
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      sums[0][c] = D == 0 ? product[c] : site::add_times_i<0>(sums[0][c], product[c]);
+      sums[1][c] = D == 0 ? site::times_i<power>(product[c]) : site::add_times_i<power>(sums[1][c], product[c]);
+      site::unroll<2>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+        hold_in_register(sums[i][c].re.v);
+        hold_in_register(sums[i][c].im.v);
+      });
+    });
+  });
+  for_sums([](const site::Complex<V>& sum, auto* re, auto* im) QUARKSTAR_INLINE_LAMBDA {
+    sum.re.store(re);
+    sum.im.store(im);
   });
 }
 
