@@ -161,7 +161,7 @@ if(TARGET quarkstar)
 endif()
 
 # Ranks that wait for each other take minutes for seconds of work where something else has their cores: one such job at a time. What starts
-# nothing else has all cores; in other scripts that is the smaller part, or ranks mostly sleep, and a test of one process may run beside them.
+# nothing else has all cores; in other scripts that is the smaller part, and a test of one process may run beside them.
 get_property(names DIRECTORY PROPERTY TESTS)
 list(FILTER names INCLUDE REGEX "^ranks\\.")
 set(alone ${names})
@@ -171,7 +171,7 @@ if(TARGET quarkstar)
     if(starts_ranks)
       cmake_path(GET script STEM stem)
       list(APPEND names cli.${stem})
-      if(starts_ranks MATCHES "ranks\\.bash" OR stem MATCHES "^(milc|network)$")
+      if(starts_ranks MATCHES "ranks\\.bash" OR stem MATCHES "^(guest|milc|network|rank_failures)$")
         list(APPEND alone cli.${stem})
       endif()
     endif()

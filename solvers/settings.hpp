@@ -43,7 +43,8 @@ struct MultigridSettings {
   bool half_matrices = false;   ///< coarse operators of cycles read matrices in 16 bits; for solves in single precision
   bool fallback = true;         ///< BiCGStab where the set-up fails twice or multigrid stalls; false: an error, or stagnation
   NullVectorFiles files{};      ///< instead of the first steps and cycles of a set-up, with the same bits
-  /// Behind the null vectors (0 cycles) and each cycle that improves them, which the set-up waits for. May throw, on all ranks, to end it.
+  /// Behind the null vectors (0 cycles) and each cycle that improves them, which the set-up waits for where no other solve is in flight.
+  /// May throw, on all ranks, to end it.
   std::function<void(int done, int cycles)> progress{};
 };
 

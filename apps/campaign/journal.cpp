@@ -115,7 +115,8 @@ std::string shown(const Json& value) { return value.is_string() ? value.get<std:
 
 }  // namespace
 
-Journal::Journal(const std::string& path, Mode mode) : path_(path), in_background_(hdf5_is_thread_safe()) {
+Journal::Journal(const std::string& path, Mode mode)
+    : path_(path), in_background_(!runtime::mpi::Job::current().any(!hdf5_is_thread_safe())) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::string text;
   job.on_root([&] {

@@ -69,6 +69,10 @@ class CampaignRun {
       tell_time();
       journal_.flush();
       throw;
+    } catch (...) {
+      tell_time();
+      if (!Job::current().is_distributed()) journal_.flush();
+      throw;
     }
     tell_time();
     journal_.flush();
@@ -83,6 +87,7 @@ class CampaignRun {
 
   void compute() {
     forget_null_vectors(campaign_.configurations);
+    journal_.flush();  // before a set-up uses one of these folders
     std::unique_ptr<LinkLoader> next;
     for (std::size_t c = 0; c < todo_.size(); ++c) {
       end_if_asked();

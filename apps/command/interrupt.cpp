@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -12,13 +13,16 @@ namespace quarkstar::app {
 namespace {
 
 volatile std::sig_atomic_t flag = 0, save_flag = 0;
-
 bool tells = false;
 
 void on_signal(int signal) {
+  const int before = errno;
   flag = 1;
+  // Who reads our messages may have been ended by the same Ctrl-C: that must not end what has still to be saved.
+  std::signal(SIGPIPE, SIG_IGN);
   constexpr std::string_view text = "quarkstar: interrupted; ends when the step at work has ended. A second signal ends it at once\n";
-  if (tells && signal != SIGUSR2 && write(STDERR_FILENO, text.data(), text.size()) < 0) tells = false;
+  [[maybe_unused]] const bool said = tells && signal != SIGUSR2 && write(STDERR_FILENO, text.data(), text.size()) > 0;
+  errno = before;
 }
 void on_save(int) { save_flag = 1; }
 

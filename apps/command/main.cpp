@@ -136,7 +136,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quarkstar::app::let_hdf5_be_at_exit();
+  quarkstar::app::leave_hdf5_open_at_exit();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // in a pipe, too: a command that is ended has printed what it had
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");

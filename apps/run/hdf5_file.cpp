@@ -33,7 +33,7 @@ bool hdf5_is_thread_safe() {
   return H5is_library_threadsafe(&safe) >= 0 && safe;
 }
 
-void let_hdf5_be_at_exit() { H5dont_atexit(); }
+void leave_hdf5_open_at_exit() { H5dont_atexit(); }
 
 Hdf5Id complex_type(hid_t real) {
   const std::size_t size = H5Tget_size(real);

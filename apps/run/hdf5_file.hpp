@@ -35,9 +35,9 @@ class Hdf5Id {
 /// Whether the library may be called by several threads at a time.
 bool hdf5_is_thread_safe();
 
-/// For a program that closes its files, before anything else of the library: it does nothing when the program ends. There HDF5 1.10 would
-/// close a file again that it could not close, as on a full disk, by memory that it has freed: a segmentation fault, behind our error.
-void let_hdf5_be_at_exit();
+/// For a program that closes its files, before anything else of the library: HDF5 then closes nothing at exit. HDF5 1.10 would close a file
+/// that it could not close before, as on a full disk, a second time, from freed memory: a segmentation fault.
+void leave_hdf5_open_at_exit();
 
 /// numpy's layout of a complex number: {r, i}.
 Hdf5Id complex_type(hid_t real);

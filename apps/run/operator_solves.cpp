@@ -120,7 +120,7 @@ std::shared_ptr<const EigenProjector> OperatorSolves::make_solver(std::size_t is
                           [this](const std::string& where) { begun_with_ = where; });
   if (settings.multigrid)
     settings.multigrid->progress = [this](int done, int cycles) {
-      stop_all_if_interrupted(run_.watch, run_.config.checkpoint);
+      stop_all_if_interrupted(run_.watch, run_.done > 0 ? run_.config.checkpoint : "");
       run_.bar->update(run_.done, 0, fmt::format("multigrid's set-up, {} of {} cycles", done, cycles));
     };
   const std::string modes = deflation_file(run_.config);

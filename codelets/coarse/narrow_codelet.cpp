@@ -5,6 +5,7 @@
 #include "runtime/system/error.hpp"
 
 namespace quarkstar::coarse {
+
 void CoarseMatrices::narrow() {
   if (!eliminated_ || lattice_->precision() != Precision::single)
     throw ShapeError("CoarseMatrices::narrow", "not eliminated, or not in single precision");

@@ -101,7 +101,7 @@ Multigrid::Multigrid(PreparedAction& fine, const MultigridSettings& settings, do
 }
 
 void Multigrid::tell_progress(int cycles) const {
-  if (!settings_.progress) return;
+  if (!settings_.progress || runtime::Turns::taken()) return;  // other solves would be waited for, too
   runtime::Session::current().wait_all();
   settings_.progress(cycles_, cycles);
 }

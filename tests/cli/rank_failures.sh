@@ -11,7 +11,7 @@ launch() { timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none
 count=$(($(nproc) < 4 ? 3 : 4))  # ranks of which one is struck: at least two others must not be named
 
 # victim SIGNAL MARKER RANKS FLAG...: starts the long solve on so many ranks, waits until its stderr says MARKER, and sends the signal to
-# rank $struck. Sets code; to `early` where the job ended before.
+# rank $struck. Sets code; to `early` where a watchdog has ended the job before.
 struck=1
 victim() {
   local signal=$1 marker=$2 ranks=$3
@@ -20,7 +20,11 @@ victim() {
   launch -n "$ranks" bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${long[@]}" "$@" > stdout.txt 2> stderr.txt &
   local job=$!
   until grep -q "$marker" stderr.txt; do
-    kill -0 $job 2> /dev/null || { cat stdout.txt stderr.txt; code=early; return; }
+    kill -0 $job 2> /dev/null || {
+      grep -qE 'no answer from rank|no task or message has completed' stderr.txt || { cat stdout.txt stderr.txt; die "the job ended before rank $struck was struck"; }
+      code=early
+      return
+    }
     sleep 0.1
   done
   kill "-$signal" "$(cat pid$struck)" || { cat stdout.txt stderr.txt; die "rank $struck was gone before its signal"; }
@@ -74,7 +78,7 @@ join() {
 
 stop_in_solve() {
   victim STOP 'column 1/12: iteration' "$count" --watchdog $watchdog
-  kill -KILL "$(cat pid$struck)" 2> /dev/null || true
+  [ $code = early ] || kill -KILL "$(cat pid$struck)" 2> /dev/null || true
 }
 in_a_solve() {
   twice stop_in_solve
