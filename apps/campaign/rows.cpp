@@ -8,7 +8,6 @@
 #include "apps/run/link_loader.hpp"
 #include "apps/run/null_vector_files.hpp"
 #include "apps/run/outputs.hpp"
-#include "apps/run/parse.hpp"
 #include "apps/run/solve_run.hpp"
 #include "apps/run/write_hdf5.hpp"
 #include "runtime/gpu/pinned_arrays.hpp"
@@ -62,27 +61,25 @@ class CampaignRun {
       if (options_.helper_of.empty()) compute();
       else help();
     } catch (const Error& error) {
-      tell_time();
-      if (is_everywhere(error)) journal_.flush();  // where that fails, this is what is told
+      end(is_everywhere(error));
       throw;
     } catch (const Interrupted&) {
-      tell_time();
-      journal_.flush();
+      end(true);
       throw;
     } catch (...) {
-      tell_time();
-      if (!Job::current().is_distributed()) journal_.flush();
+      end(!Job::current().is_distributed());
       throw;
     }
-    tell_time();
-    journal_.flush();
+    end(true);
   }
 
  private:
-  void tell_time() {
+  /// together: all ranks come here. Where what is not yet written cannot be, that is what is told, whatever has ended the run.
+  void end(bool together) {
     outcome_.spent = account_.spent();
     outcome_.spent->helped = helped_;
     if (Job::current().is_root() && listener_.spent) listener_.spent(*outcome_.spent);
+    if (together) journal_.flush();
   }
 
   void compute() {
@@ -396,8 +393,14 @@ class CampaignRun {
     const Row row = row_of(configuration, quark, source);
     const bool is_new = !journal_.is_done(row);
     if (is_new) {
-      journal_.flush();  // of what was written last; usually long ago. One propagator more than a solve has is in memory.
-      if (campaign_.propagators) write_propagator(row, report, propagators);
+      journal_.flush();             // of what was written last; usually long ago. One propagator more than a solve has is in memory.
+      if (campaign_.propagators) {  // while others are solved for, if this process has all of it
+        const auto write = [file = campaign_.propagator_of(row), report, propagators] {
+          write_propagator_hdf5(file, report, *propagators);
+        };
+        if (Job::current().is_connected()) write();
+        else journal_.write(write);
+      }
       take(row, [&] { return row_results(report); });
     }
     const double seconds = watch_.row_done();
@@ -427,15 +430,7 @@ class CampaignRun {
     Job::current().on_root([&] { results_.of_quarks[row.quark][row.source] = results(); });
   }
 
-  /// While others are solved for, if this process has all of it.
-  void write_propagator(const Row& row, const RunReport& report, const std::shared_ptr<const Propagators>& propagators) {
-    const auto write = [file = campaign_.propagator_of(row), report, propagators] { write_propagator_hdf5(file, report, *propagators); };
-    if (Job::current().is_connected()) write();
-    else journal_.write(write);
-  }
-
-  /// The rows that are done since the last time, while others are solved for: results come first, then the journal's word that they are
-  /// there.
+  /// The rows that are done since the last time, while others are solved for: results first, then the journal's word of them.
   void write(const Configuration& configuration) {
     if (unwritten_.empty()) return;
     journal_.write(

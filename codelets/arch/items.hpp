@@ -28,6 +28,7 @@ struct ItemTraits<void (*)(const Arguments&, std::int64_t, Elements*...)> {
 ///
 ///     struct WriteNoise {
 ///       static constexpr const char* name = "noise";
+///       static constexpr auto kind = runtime::CodeletKind::copy;
 ///       static std::int64_t items(const NoiseTask& task);
 ///       QUARKSTAR_HD static void run(const NoiseTask& task, std::int64_t item, double* field);
 ///     };
@@ -58,10 +59,10 @@ struct VectorItem {
 template <class Work>
 void run_items_on_cuda(runtime::Call& call);
 
-/// The codelet, of Work's name.
+/// The codelet, of Work's name and kind.
 template <class Work>
-const runtime::Codelet& items_codelet(runtime::CodeletKind kind) {
-  static const runtime::Codelet codelet(Work::name, kind, QUARKSTAR_BOTH(run_items, Work));
+const runtime::Codelet& items_codelet() {
+  static const runtime::Codelet codelet(Work::name, Work::kind, QUARKSTAR_BOTH(run_items, Work));
   return codelet;
 }
 

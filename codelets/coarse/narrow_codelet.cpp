@@ -16,8 +16,8 @@ void CoarseMatrices::narrow() {
     task.numbers = static_cast<std::int64_t>(bytes / sizeof(Binary16));
     runtime::Handle& narrow = narrow_[static_cast<std::size_t>(b)];
     if (!narrow) narrow = runtime::Handle(bytes);
-    runtime::submit(items_codelet<Narrow>(runtime::CodeletKind::copy), task, {runtime::out(narrow), runtime::in(block(b))},
-                    {0, 3.0 * static_cast<double>(bytes)}, placement_of(lattice_->block(b)));
+    runtime::submit(items_codelet<Narrow>(), task, {runtime::out(narrow), runtime::in(block(b))}, {0, 3.0 * static_cast<double>(bytes)},
+                    placement_of(lattice_->block(b)));
   }
 }
 

@@ -11,6 +11,7 @@ struct NarrowTask {
 /// The same numbers in 16 bits.
 struct Narrow {
   static constexpr const char* name = "coarse.narrow";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const NarrowTask& task) { return task.numbers; }
   QUARKSTAR_HD static void run(const NarrowTask&, std::int64_t item, Binary16* narrow, const float* wide) {
     narrow[item] = narrowed(wide[item]);

@@ -35,7 +35,7 @@ void submit(SequentialTask task, const Field& to, const FullField& from, const r
     task.time = time - task.origin[3];
     const bool here = task.time >= 0 && task.time < block.block().extents[3];
     const double sites = static_cast<double>(volume(block.block().extents)) / block.block().extents[3] / 2;
-    runtime::submit(items_codelet<WriteSequential>(runtime::CodeletKind::vector), task,
+    runtime::submit(items_codelet<WriteSequential>(), task,
                     {runtime::out(to.block(b)), runtime::in(from.of(to.parity()).block(b)), runtime::in(phases)},
                     {here ? sites * flops : 0, 2 * to.block_bytes(b)}, placement_of(block));
   }

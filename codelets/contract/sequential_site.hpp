@@ -121,6 +121,7 @@ QUARKSTAR_HD void differentiate_nucleon(const SitePropagator& s, const Sequentia
 /// -p.
 struct WriteSequential {
   static constexpr const char* name = "contract.sequential";
+  static constexpr auto kind = runtime::CodeletKind::vector;
   static std::int64_t items(const SequentialTask& task) {
     return VectorItem::items(task.to.outer_sites(), task.to_places.vectors, task.to_places.lanes);
   }

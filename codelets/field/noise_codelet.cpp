@@ -27,9 +27,8 @@ void write_noise(const Field& field, std::uint64_t seed, std::uint64_t first) {
   task.lattice = lattice.decomposition().lattice();
   task.parity = field.parity();
   task.components = field.components();
-  const runtime::Codelet& codelet = lattice.precision() == Precision::double_
-                                        ? items_codelet<WriteNoise<double>>(runtime::CodeletKind::copy)
-                                        : items_codelet<WriteNoise<float>>(runtime::CodeletKind::copy);
+  const runtime::Codelet& codelet =
+      lattice.precision() == Precision::double_ ? items_codelet<WriteNoise<double>>() : items_codelet<WriteNoise<float>>();
   for (const int b : lattice.local_blocks()) {
     const BlockGeometry& block = lattice.block(b);
     task.shape = block.shape();

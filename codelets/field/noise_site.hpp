@@ -21,6 +21,7 @@ struct NoiseTask {
 template <class F>
 struct WriteNoise {
   static constexpr const char* name = sizeof(F) == sizeof(double) ? "noise.double" : "noise.single";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const NoiseTask& task) {
     return VectorItem::items(task.shape.outer_sites(), task.places.vectors, task.shape.lanes);
   }

@@ -99,7 +99,7 @@ void SourceColumns::smear(const std::vector<Source>& sources, const std::vector<
         task.parity = half->parity();
         task.shape = block.shape();
         for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
-        runtime::submit(items_codelet<WriteSlices>(runtime::CodeletKind::copy), task, {runtime::inout(table_), runtime::in(half->block(b))},
+        runtime::submit(items_codelet<WriteSlices>(), task, {runtime::inout(table_), runtime::in(half->block(b))},
                         {0, half->block_bytes(b)}, placement_of(block));
       }
   }
@@ -130,8 +130,8 @@ void SourceColumns::submit(const Field& field) const {
     const BlockGeometry& block = lattice.block(b);
     task.shape = block.shape();
     for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
-    runtime::submit(items_codelet<WriteSource>(runtime::CodeletKind::copy), task, {runtime::out(field.block(b)), runtime::in(table_)},
-                    {0, field.block_bytes(b)}, placement_of(block));
+    runtime::submit(items_codelet<WriteSource>(), task, {runtime::out(field.block(b)), runtime::in(table_)}, {0, field.block_bytes(b)},
+                    placement_of(block));
   }
 }
 

@@ -28,6 +28,7 @@ QUARKSTAR_HD std::ptrdiff_t place_in_table(const Coord& part, std::ptrdiff_t sli
 /// Writes vector v of one lane.
 struct WriteSource {
   static constexpr const char* name = "source";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const SourceTask& task) {
     return VectorItem::items(task.shape.outer_sites(), task.places.vectors, task.shape.lanes);
   }
@@ -61,6 +62,7 @@ struct SliceTask {
 /// Writes what one lane has of the sources' time slices.
 struct WriteSlices {
   static constexpr const char* name = "source.slices";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const SliceTask& task) { return VectorItem::items(task.shape.outer_sites(), 1, task.shape.lanes); }
   QUARKSTAR_HD static void run(const SliceTask& task, std::int64_t item, double* table, const double* field) {
     const auto [outer, one, lane] = VectorItem(item, 1, task.shape.lanes);

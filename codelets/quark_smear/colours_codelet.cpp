@@ -25,7 +25,7 @@ void submit(const FullField& spinors, const FullField& colours, std::span<const 
       task.spinors = a.lattice()->block(i).shape();
       task.colours = b.lattice()->block(i).shape();
       const runtime::Handle &of_spinors = a.block(i), &of_colours = b.block(i), &to = Back ? of_spinors : of_colours;
-      runtime::submit(items_codelet<MoveColours<Back>>(runtime::CodeletKind::copy), task,
+      runtime::submit(items_codelet<MoveColours<Back>>(), task,
                       {keeps ? runtime::inout(to) : runtime::out(to), runtime::in(Back ? of_colours : of_spinors)},
                       {0, 2 * b.block_bytes(i) / b.vectors() * task.spins * task.count}, placement_of(b.lattice()->block(i)));
     }
@@ -53,7 +53,7 @@ void write_links(const staggered::Links& even, const staggered::Links& odd, cons
     task.links = shape;
     task.directions = directions;
     task.factor = factor;
-    runtime::submit(items_codelet<WriteHopLinks>(runtime::CodeletKind::copy), task,
+    runtime::submit(items_codelet<WriteHopLinks>(), task,
                     {runtime::out(even.fat.block(b)), runtime::out(odd.fat.block(b)), runtime::in(links.handle(block.block()))},
                     {0, 3.0 * static_cast<double>(shape.reals()) * sizeof(double)}, placement_of(block));
   }

@@ -21,6 +21,7 @@ struct ColoursTask {
 template <bool Back>
 struct MoveColours {
   static constexpr const char* name = Back ? "quark_smear.gather" : "quark_smear.spread";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const ColoursTask& task) { return VectorItem::items(task.colours.outer_sites(), 1, task.colours.lanes); }
   QUARKSTAR_HD static void run(const ColoursTask& task, std::int64_t item, double* to, const double* from) {
     const auto [outer, one, lane] = VectorItem(item, 1, task.colours.lanes);
@@ -54,6 +55,7 @@ struct HopLinksTask {
 /// Stores what leads to the neighbours of one lane: factor U_k(x), factor U_k^+(x - k), zero in other directions.
 struct WriteHopLinks {
   static constexpr const char* name = "quark_smear.links";
+  static constexpr auto kind = runtime::CodeletKind::copy;
   static std::int64_t items(const HopLinksTask& task) { return VectorItem::items(task.shape.outer_sites(), 2, task.shape.lanes); }
   QUARKSTAR_HD static void run(const HopLinksTask& task, std::int64_t item, double* even, double* odd, const double* links) {
     const auto [outer, parity, lane] = VectorItem(item, 2, task.shape.lanes);

@@ -28,6 +28,7 @@ struct ApeArguments {
 /// ape_links().
 struct SmearApe {
   static constexpr const char* name = "smear.ape";
+  static constexpr auto kind = runtime::CodeletKind::stencil;
   static std::int64_t items(const ApeArguments& a) { return LinkItem::items(a.in_shape); }
   QUARKSTAR_HD static void run(const ApeArguments& a, std::int64_t item, double* out, const double* in) {
     const auto [x, mu] = LinkItem(item, a.in_shape);
@@ -49,6 +50,7 @@ struct SmearApe {
 /// unitarize_links().
 struct Unitarize {
   static constexpr const char* name = "smear.unitarize";
+  static constexpr auto kind = runtime::CodeletKind::other;
   static std::int64_t items(const gauge::LinkShape& shape) { return LinkItem::items(shape); }
   QUARKSTAR_HD static void run(const gauge::LinkShape& shape, std::int64_t item, double* links) {
     const auto [x, mu] = LinkItem(item, shape);

@@ -66,14 +66,14 @@ void ape_links(const GaugeField& out, const GaugeField& in, double alpha) {
   if (std::min({depth[0], depth[1], depth[2]}) < 1) throw ShapeError(SmearApe::name, "a border of 0 sites, 1 is read");
   ApeArguments arguments{};
   arguments.alpha = alpha;
-  submit_blocks(items_codelet<SmearApe>(runtime::CodeletKind::stencil), out, in, arguments, 3 * 2e4);
+  submit_blocks(items_codelet<SmearApe>(), out, in, arguments, 3 * 2e4);
 }
 
 void unitarize_links(const GaugeField& links) {
   for (const runtime::Block& block : links.blocks()) {
     const gauge::LinkShape shape = links.shape(block);
     const auto sites = static_cast<double>(volume(block.extents));
-    runtime::submit(items_codelet<Unitarize>(runtime::CodeletKind::other), shape, {runtime::inout(links.handle(block))},
+    runtime::submit(items_codelet<Unitarize>(), shape, {runtime::inout(links.handle(block))},
                     {4e3 * sites, 2 * sites * gauge::LinkShape::site_reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
   }
 }
